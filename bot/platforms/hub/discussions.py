@@ -165,10 +165,14 @@ class HubDiscussions:
         self._keep(num, row | _rows_said(text), mark)
 
     def _keep(self, num: int, row: Row, mark: Marker | None) -> None:
-        """Remember one. The head of a closed request is dropped, so that it is looked at again if people reopen it."""
+        """Remember one. The head of a closed request is dropped, so that it is looked at again if people reopen it.
+
+        Of an open one that is dropped what was found when it was closed.
+        """
         before = self.known.find(num)
         kept = {**(before or {}), **row, "mark": mark.name if mark else ""}
-        kept = {name: value for name, value in kept.items() if name != "head" or row["status"] in OPEN}
+        void = "blocked" if row["status"] in OPEN else "head"
+        kept = {name: value for name, value in kept.items() if name != void}
         if kept != before:
             self.known.put(num, kept)
 

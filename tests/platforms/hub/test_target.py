@@ -12,7 +12,7 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
-from bot.publishing.entry import Entry
+from bot.publishing.entry import Entry, entry_path
 from bot.publishing.publication import (
     MOST_CLOSED,
     Form,
@@ -272,3 +272,22 @@ def test_who_closed_a_request_first_closed_it(hub: Hub, contents: Repository, ta
     hub.set_status(contents, request, "closed", "bot")
     hub.set_status(contents, request, "closed", "ann")
     assert target.discussions.read(request.num).closed_by == "bot"
+
+
+def test_a_request_that_was_opened_again_is_declined_by_closing_it(
+    hub: Hub, contents: Repository, target: HubTarget
+) -> None:
+    put(target, entry())
+    [request] = hub.requests(contents)
+    path = next(iter(target.proposed(request.num, entry_marker(entry()), (entry_path(entry().key),), {})))
+    hub.push(contents, {path: b"{}"})
+    hub.set_status(contents, request, "closed", "ann")
+    target.look_again()
+    assert target.read_state(entry_marker(entry()), ()).declined == ()  # it did not merge
+
+    hub.push(contents, {path: None})
+    for status in ("open", "closed"):
+        hub.set_status(contents, request, status, "ann")
+        target.discussions.read(request.num)
+        target.look_again()
+    assert [one.name for one in target.read_state(entry_marker(entry()), ()).declined] == ["1"]
