@@ -229,15 +229,17 @@ def _by_text(sample: Sample, scoring: Scoring, answer_filter: str) -> Collection
 
 def exact_match(answer: str, target: str, options: Mapping[str, Any]) -> bool:
     """The metric `exact_match` of lm-evaluation-harness, for one answer. Raises Unscorable for a costly pattern."""
-    for pattern in options.get("regexes_to_ignore") or ():
-        answer, target = (_replace(pattern, one) for one in (answer, target))
+    for place, pattern in enumerate(options.get("regexes_to_ignore") or ()):
+        if place:  # the first pattern is not given numpy's texts, which end before their last zero
+            answer, target = answer.rstrip("\0"), target.rstrip("\0")
+        answer, target = _replace(pattern, answer), _replace(pattern, target)
     if options.get("ignore_case"):
         answer, target = (one.lower()[: len(one)] for one in (answer, target))  # numpy's texts do not grow
     if options.get("ignore_punctuation"):
         answer, target = answer.translate(NO_PUNCTUATION), target.translate(NO_PUNCTUATION)
     if options.get("ignore_numbers"):
         answer, target = answer.translate(NO_DIGITS), target.translate(NO_DIGITS)
-    return answer.rstrip("\0") == target.rstrip("\0")  # numpy's texts end before their last zero
+    return answer.rstrip("\0") == target.rstrip("\0")
 
 
 @lru_cache(maxsize=64)

@@ -158,6 +158,8 @@ def compare_choices(count: int) -> None:
 def test_a_few_answers_are_scored_as_the_rules_say() -> None:
     assert exact_match("1,200", "so #### 1200.", {"regexes_to_ignore": [",", r"\$", "(?s).*#### ", r"\.$"]})
     assert not exact_match(" 2", "2", {})
+    ignored = {"regexes_to_ignore": [",", r"\.$"], "ignore_case": True}
+    assert not exact_match("İ x\0", "i̇ X\0.", ignored)  # numpy cuts the folded answer to its length before
     assert exact_match("yes!", "YES", {"ignore_case": True, "ignore_punctuation": True})
     scoring = Scoring("generate_until", metrics={"exact_match": "{}"}, filters={"f": json.dumps(FILTERS[1])})
     row = {"doc_id": 0, "doc": {}, "target": "7", "arguments": {"gen_args_0": {"arg_0": "q", "arg_1": {}}},
@@ -183,8 +185,8 @@ def test_a_metric_that_the_settings_do_not_define_is_not_scored_again(metric: st
 
 @pytest.mark.slow
 def test_20_000_answers_are_scored_as_lm_eval_scores_them() -> None:
-    compare_metric(20_000 // len(OPTIONS) + 1)
-    compare_filters(20_000 // len(FILTERS) + 1)
+    compare_metric(20_000)
+    compare_filters(20_000)
     compare_choices(20_000)
 
 
