@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from functools import cached_property
+from math import isfinite
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import Any
@@ -30,6 +31,7 @@ from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import identified, is_hub_id, is_plain_name, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
+from bot.evaluation.result import Result
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, believed_date, own_date
 from bot.evaluation.toml_file import toml_key, toml_text
@@ -71,6 +73,7 @@ from bot.service.settings.environment import read_access
 
 MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
 MOST_LOOKED = 20  # files in which a value of a drafted form is looked for
+DIGITS = 3  # that a number has which is no number of a file by chance
 NEARLY = 0.8  # of the cells that the best reading of the results gives
 MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
@@ -669,6 +672,8 @@ class _Recomputed:
         other = self._other_file(key, column.value, float(there))
         if other:
             return f"another file: {visible(other)}"
+        if beside := _number_of(results, there):
+            return f"another number of its files: {visible(beside)}"
         nearest = readings.nearest[0] if readings.nearest else None
         return "no reading of its files gives it" + (f"; the nearest is {nearest.value:.6g}" if nearest else "")
 
@@ -685,6 +690,20 @@ class _Recomputed:
                 if value is not None and min(abs(value - there), abs(value * 100 - there)) < 0.005:
                     return verdict.path
         return ""
+
+
+def _number_of(results: Sequence[Result], there: Decimal) -> str:
+    """The only metric of a subtask that is this number, as a fraction or in percent; "" for none or several."""
+    found = {
+        f"{metric} of {leaf}"
+        for result in results
+        for leaf, one in result.leaves.items()
+        for metric, value in one.numbers.items()
+        if isinstance(value, float) and isfinite(value)
+        for scale in (1, 100)
+        if is_rounding(there, Decimal(repr(value)) * scale, decimals_of(there))
+    }
+    return found.pop() if len(found) == 1 and len(there.as_tuple().digits) >= DIGITS else ""
 
 
 def _notes(

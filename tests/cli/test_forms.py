@@ -135,3 +135,21 @@ def test_a_log_of_samples_is_no_file_of_a_form(folder: Path) -> None:
     assert status == 2
     assert "the file is a log of samples" in stderr
     assert "name the result file beside it" in stderr
+
+
+def test_a_cell_that_is_another_number_of_the_file_says_which(folder: Path) -> None:
+    names = [f"model-{number}" for number in range(6)]
+    for number, name in enumerate(names):
+        file = {
+            "name": name,
+            "clean": 80.25 + number,
+            "robust": 50.5 + number,
+            "external": 41.75 if number == 2 else None,
+        }
+        (folder / "runs" / f"{name}.json").write_text(json.dumps(file))
+    rows = [f"| {name} | {80.25 + n} | {41.75 if n == 2 else 50.5 + n} |" for n, name in enumerate(names)]
+    (folder / "README.md").write_text("| Model | Clean | Robust |\n|---|---|---|\n" + "\n".join(rows) + "\n")
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "model-2, Robust: there 41.75, computed 52.50: another number of its files: score of external" in stdout, (
+        stderr
+    )
