@@ -242,7 +242,7 @@ def digested(found: Mapping[str, Any]) -> tuple[str, tuple[AskedField, ...]]:
     return digest_of_fields({one.field: one.digest for one in asked}), tuple(asked)
 
 
-@lru_cache(4 * REMEMBERED)
+@lru_cache(REMEMBERED)
 def _field(field: str, value: str) -> AskedField:
     if value == NONE:
         return AskedField(field, NONE, "")

@@ -26,6 +26,8 @@ MOST_STEPS = 20
 MOST_PARTS = 4  # names and stars in one key
 MOST_VISITS = 3_000_000  # values that all places of one file may look at together
 MOST_MATCHES = 50_000  # of one place in one file
+LONGEST_INDEX = 10  # digits
+FEW_MATCHES, MOST_BEGINS = 500, 200  # matches of one begin, and begins, that are kept for places that begin alike
 LONGEST_KEY = 1_000  # characters of a key that a pattern is tried on
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TOKEN = re.compile(r"\{([^{}]*)\}|\*")
@@ -124,7 +126,7 @@ class FilePlace:
                 known = [inner for here in found for inner in self._next(step, here, budget)]
                 if len(known) > MOST_MATCHES:
                     raise MalformedResult(f"has more than {MOST_MATCHES:,} values at the place {shown(self.text)}")
-                if walked is not None:
+                if walked is not None and len(known) <= FEW_MATCHES and len(walked) < MOST_BEGINS:
                     walked[begin] = known
             found = known
         return found
@@ -194,12 +196,18 @@ class FilePlace:
             for number, one in enumerate(value):
                 if type(one) is dict and key in one and as_text(one[key]) == text:
                     yield number, names
+        elif step.is_any and step.names and (known := names.get(step.names[0])) is not None:
+            if (
+                known.isdecimal()
+                and len(known) < LONGEST_INDEX
+                and str(int(known)) == known
+                and int(known) < len(value)
+            ):
+                yield int(known), names
         elif step.is_any:
             budget.spend(len(value), self.text)
             for number in range(len(value)):
-                known = names.get(step.names[0]) if step.names else None
-                if known is None or known == str(number):
-                    yield number, {**names, step.names[0]: str(number)} if step.names else names
+                yield number, {**names, step.names[0]: str(number)} if step.names else names
         elif step.shortest is None and step.key.isdecimal() and step.key.isascii() and int(step.key) < len(value):
             yield int(step.key), names
 

@@ -471,3 +471,14 @@ def test_a_hostile_file_ends_in_a_finding_and_soon(name: str) -> None:
     parsed = parse(board, HOSTILE[name])
     assert parsed.problem is not None or parsed.result is not None
     assert time.process_time() - started < 5
+
+
+def test_what_stands_beside_each_of_many_rows_is_found_by_its_number() -> None:
+    rows = [{"score": number / 4000, "n": 4000} for number in range(4000)]
+    values = 'value = "rows[{i}].score"\nleaf = "task {i}"\nsamples = "rows[{i}].n"'
+    board = one_form(values)
+    result = parse(board, {"rows": rows}).result
+    assert result is not None
+    assert [(leaf.numbers["score"], leaf.samples) for leaf in result.leaves.values()] == [
+        (row["score"], row["n"]) for row in rows
+    ]

@@ -25,6 +25,7 @@ UNITS = {"fraction": 1.0, "percent": 100.0, "plain": 0.0}  # the number that sta
 NOT_MEASURED = (-1, 999)  # what some tools write where nothing was measured
 PASS = re.compile(r"pass(?P<how>[@^])(?P<k>[1-9]\d{0,3})")
 MOST_TRIALS = 1_000_000
+FEW, MOST_BESIDE = 5, 10_000  # matches of one place beside numbers, and such places, that are kept while a row is read
 MOST_MISREAD = 20  # that one result lists
 TOLERANCE = 1e-6  # of a value beside the counts that it is made of, relative above 1
 HALF = 1.96  # standard errors of half a 95 % interval
@@ -134,9 +135,12 @@ class FormReader:
         if match is None:
             return place.find(self.row, self.whole, self.budget, self.row.names, self.walked)
         key = (place.text, *[match.names.get(name, "") for name in place.names])
-        if key not in self.beside:
-            self.beside[key] = place.find(self.row, self.whole, self.budget, match.names)
-        return self.beside[key]
+        found = self.beside.get(key)
+        if found is None:
+            found = place.find(self.row, self.whole, self.budget, match.names)
+            if len(found) < FEW and len(self.beside) < MOST_BESIDE:
+                self.beside[key] = found
+        return found
 
     def rows(self) -> list[Match]:
         """Where each measurement, or a part of one, lies."""
