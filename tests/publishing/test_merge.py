@@ -56,7 +56,7 @@ def merged_by_git(folder: Path, base: bytes, one: bytes, other: bytes) -> bytes 
 
 
 def row(chance: random.Random, form: str) -> list[bytes]:
-    name, value = b"m%d" % chance.randint(0, 15), b"%d" % chance.randint(0, 9)
+    name, value = b"m%d" % chance.randint(0, 1_000_000), b"%d" % chance.randint(0, 9)  # no two rows are of one model
     if form == "csv":
         return [name + b"," + value + b"\n"]
     return [b"  {\n", b'    "name": "' + name + b'",\n', b'    "value": ' + value + b"\n", b"  },\n"]
