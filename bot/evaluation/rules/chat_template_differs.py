@@ -1,11 +1,11 @@
 """The use of the chat template differs from what the leaderboard requires or the model's name suggests.
 
 ## What it does
-Compares the run with `chat_template` of the declaration; with `any` it points out an instruction model, by its name,
-that was run without its template.
+Compares the run with `chat_template` of the declaration; with `any` it names an instruction model, by its name, that
+was run without its template.
 
 ## Why is this bad?
-The same weights with and without it differ by many points. Both may be on the board, as two rows.
+The same weights differ by many points. Both may be on the board, as two rows.
 
 ## When it is wrong
 The model has no template, or the board means both: nothing is to be done.

@@ -1,8 +1,7 @@
 """Another model on the board has exactly these values.
 
 ## What it does
-Compares the raw values of all tasks, to the last bit, with those of every entry of another model. Rows of zeros are not
-compared.
+Compares the raw values of all tasks, to the last bit, with every entry of another model, except rows of zeros.
 
 ## Why is this bad?
 It is a renamed copy, or a file under a second name. The Open LLM Leaderboard v2 has 42 such groups.

@@ -1,11 +1,11 @@
 """Scores were changed after the run.
 
 ## What it does
-Looks in the samples of a log (of at most 32 MB) for scores that somebody edited; Inspect keeps the old ones and
-computes the metrics again.
+Looks in the samples of a log (of at most 32 MB) for edited scores; Inspect keeps the old ones and computes the
+metrics again.
 
 ## Why is this bad?
-The numbers are no longer those of the scorer, and readers must know about it.
+The numbers are no longer those of the scorer.
 
 ## When it is wrong
 A correction was right: say in the request what was corrected.

@@ -1,11 +1,10 @@
 """The row rests on weaker evidence than the board ranks.
 
 ## What it does
-Compares what the numbers rest on with `[evidence] least` of the declaration. The row is published without average and
-rank.
+Compares what the numbers rest on with `[evidence] least` of the declaration. The row has no average and no rank.
 
 ## Why is this bad?
-Anybody can write a result file. A board may rank only what can be looked at or was confirmed by another run.
+Anybody can write a result file; a board may rank only what was confirmed.
 
 ## When it is wrong
 Submit the sample logs, or have a part measured again (`remeasure`).

@@ -1,10 +1,10 @@
 """The file holds a task that the leaderboard does not use.
 
 ## What it does
-Names tasks in the results that no column needs.
+Names tasks that no column needs.
 
 ## Why is this bad?
-They are left out of every score, but aggregates in the file may include them, as those of June 2024 do.
+They are left out of every score, but aggregates in the file may include them.
 
 ## When it is wrong
 It states a fact: nothing is to be done.

@@ -1,8 +1,8 @@
 """The file says that it was measured after it was uploaded.
 
 ## What it does
-Compares the date in the file, or in its name, with that of the commit that added it, or with today. The date of the
-commit counts instead.
+Compares the date in the file, or in its name, with that of the commit that added it, or with today. The commit's date
+counts instead.
 
 ## Why is this bad?
 The newest run of a task counts: a date in the future would win for years.

@@ -5,10 +5,10 @@ Recomputes each aggregate that holds a required subtask, weighted by samples and
 neither.
 
 ## Why is this bad?
-The aggregate is stale or was edited. No score is made from it, but other readers of the file use it.
+It is stale or was edited. No score is made from it, but other readers use it.
 
 ## When it is wrong
-The harness weighs this group in another way: report it, with the file.
+The harness weighs this group otherwise: report it, with the file.
 
 ## Example
 /results/leaderboard_musr/acc_norm,none: 0.9

@@ -1,15 +1,14 @@
 """Several models have one name, and nothing in their files tells them apart.
 
 ## What it does
-Looks at files of one row whose values differ, without a revision, and with no date, in numbered folders, or with a name
-that is not from the files; and at arguments that change the weights, their size and their number.
+Looks at files of one row whose values differ, without a revision, and with no date, in numbered folders, or with a
+name that is not from the files; and at arguments that change the weights, their size and their number.
 
 ## Why is this bad?
-The row would be a mixture of several checkpoints, which no model ever reached.
+The row would mix several checkpoints.
 
 ## When it is wrong
-It is one model that was measured again: give its revision, or say with `identity` or `--model-name` what the folders
-are.
+One model was measured again: give its revision, or say with `identity` or `--model-name` what the folders are.
 
 ## Example
 (another file)

@@ -1,7 +1,7 @@
 """Somebody marked the run as not valid.
 
 ## What it does
-Reads the mark that a log has when its samples were invalidated after the run.
+Reads the mark of a log whose samples were invalidated after the run.
 
 ## Why is this bad?
 Who ran the evaluation says that its scores do not count.

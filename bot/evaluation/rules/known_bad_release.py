@@ -1,14 +1,14 @@
 """The harness version is known to give wrong numbers for these tasks, for everybody.
 
 ## What it does
-Compares the recorded release or commit with those that the declaration lists as bad.
+Compares the release or commit with those that the declaration lists as bad.
 
 ## Why is this bad?
-The version of the task did not change with the bug: lm-eval 0.4.8 asked 5,000 questions in place of the 1,324 of
+The task's version did not change with the bug: lm-eval 0.4.8 asked 5,000 questions in place of the 1,324 of
 `leaderboard_math_hard`.
 
 ## When it is wrong
-The fault was corrected in this copy of the harness: a maintainer may waive the rule for the file.
+The fault was corrected in this copy: a maintainer may waive the rule for the file.
 
 ## Example
 /lm_eval_version: (absent)

@@ -1,7 +1,7 @@
 """Only a part of the samples was run.
 
 ## What it does
-Reads the limit (`--limit` of lm-eval), and compares the samples that were scored with the size of each task.
+Reads the limit (`--limit` of lm-eval), and compares the scored samples with the size of each task.
 
 ## Why is this bad?
 Fifty samples give a number that looks like any other, with an error of seven points.

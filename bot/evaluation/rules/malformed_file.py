@@ -1,11 +1,11 @@
 """The file cannot be read as a result file.
 
 ## What it does
-Reports a file that is not JSON, ends in the middle, is nested more than 200 levels deep, is larger than 8 MiB, or is in
-no known format.
+Reports a file that is not JSON, ends in the middle, is nested more than 200 levels deep, is larger than 8 MiB, or is
+in no known format.
 
 ## Why is this bad?
-It cannot be checked. Uploads that were cut stand in public datasets to this day.
+It cannot be checked.
 
 ## When it is wrong
 A larger file can be read with `--max-bytes`, or `max_file_bytes` of a watch; a layout of your own needs a form

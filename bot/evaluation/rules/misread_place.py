@@ -1,14 +1,14 @@
 """A place of a form gives no number, or two, or one that its unit does not allow.
 
 ## What it does
-Follows each place of a form (`[[formats]]`), and names what is there: a text, a number outside of its unit, -1 or 999
-for "not measured", two values for one metric, no model.
+Names what each place of a form (`[[formats]]`) finds: a text, a number outside of its unit, -1 or 999 for "not
+measured", two values for one metric, no model.
 
 ## Why is this bad?
-A place that leads elsewhere gives a number that looks right. The number is left out.
+A wrong place gives a number that looks right. The number is left out.
 
 ## When it is wrong
-Where all files have it, the form is wrong, and not the files: correct the place or its unit.
+All files have it: the form is wrong, so correct the place or its unit.
 
 ## Example
 (result) misread: [{"place": "retail", "pointer": "/retail", "why": "has 575, which is no percent", "is_error": true}]

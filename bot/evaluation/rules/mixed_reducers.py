@@ -1,10 +1,10 @@
 """The leaves of one task reduce several answers to a sample in different ways.
 
 ## What it does
-Reports a task whose leaves reduce several answers to a sample in different ways: mean, maximum and so on.
+Compares how the leaves of a task make one value of several answers: mean, maximum and so on.
 
 ## Why is this bad?
-The largest of five answers is far above their mean, and their average is neither.
+The largest of five answers is far above their mean.
 
 ## When it is wrong
 Measure the leaves with one reducer, or declare two tasks.

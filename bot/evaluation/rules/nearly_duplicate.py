@@ -1,8 +1,7 @@
 """Another model on the board has these values or answers but for a few.
 
 ## What it does
-Compares raw values, and the answers in checked logs, with those of other models: so many equal ones are hardly chance.
-Values near guessing do not count.
+Compares raw values, and the answers in checked logs, with those of other models, except values near guessing.
 
 ## Why is this bad?
 It is most often a copy of which a few numbers were changed.

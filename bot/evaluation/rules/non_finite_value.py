@@ -1,13 +1,13 @@
 """A value is not a number.
 
 ## What it does
-Reports NaN, infinity, a text or nothing in the place of a leaf's value.
+Reports NaN, infinity, a text or nothing in place of a leaf's value.
 
 ## Why is this bad?
-`max(0, x)` silently turns NaN into 0, and a mean over the other values hides the gap.
+`max(0, x)` silently turns NaN into 0, and a mean over the others hides the gap.
 
 ## When it is wrong
-Never: there is no number. Measure the task again.
+Never: measure the task again.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: "NaN"

@@ -4,7 +4,7 @@
 Names the columns that the declaration calls not comparable with those of other result formats, with the reason.
 
 ## Why is this bad?
-A reader who compares both rows mistakes a change of the harness for a difference between two models.
+A change of the harness looks like a difference between two models.
 
 ## When it is wrong
 The numbers are comparable: take the table out of `not_comparable`.

@@ -1,11 +1,11 @@
 """Nothing was scored in this run.
 
 ## What it does
-Reports a file in which no task has a number, and the metric `bypass`, which stands for "not scored" (`--predict_only`)
-and has the value 999.
+Reports a file without a number, and the metric `bypass`, which stands for "not scored" (`--predict_only`) with the
+value 999.
 
 ## Why is this bad?
-999 is no score. Read as one, it is on top of every table.
+Read as a score, 999 is on top of every table.
 
 ## When it is wrong
 Others score the answers: submit their file.

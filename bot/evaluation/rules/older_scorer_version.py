@@ -1,7 +1,7 @@
 """The task was scored by an older version of the scorer, which the leaderboard accepts.
 
 ## What it does
-Points out versions that the declaration accepts and names as older, with the difference.
+Names versions that the declaration accepts as older, with the difference.
 
 ## Why is this bad?
 MATH had three scorers within nine months: the same run gave 186, 201 and 203 of 1,324.

@@ -2,12 +2,11 @@
 
 ## What it does
 Compares what the file records of each leaf (prompt, choices, dataset, splits, examples, filters, generation settings,
-scoring function, options of metrics) with the definition that the declaration names for this release of the harness, or
-the nearest one. Addresses in memory, the layout of functions and defaults do not count; a function of which the file
-has no text may be any (`unverifiable-pin`).
+scoring function, options of metrics) with the definition that the declaration names for this release of the harness,
+or the nearest. Addresses in memory, the layout of functions and defaults do not count.
 
 ## Why is this bad?
-A prompt that begins with the answer, another dataset or a temperature of 1 gives another number under the same name.
+A prompt that begins with the answer or a temperature of 1 gives another number under the same name.
 
 ## When it is wrong
 The change is meant: add it as another `[[harness.definitions]]`.

@@ -5,8 +5,7 @@ Names a system prompt, a server that answered in place of loaded weights, and a 
 not the harness's.
 
 ## Why is this bad?
-It need not be. But a system prompt can hold answers, nothing shows which weights a server has, and a seed can be chosen
-among many.
+It need not be. But a prompt can hold answers, a server any weights, and a seed can be chosen among many.
 
 ## When it is wrong
 The board wants it so: nothing is to be done.

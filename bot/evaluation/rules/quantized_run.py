@@ -2,7 +2,7 @@
 
 ## What it does
 Reads the arguments that round weights (`load_in_4bit`, `autogptq`, `gguf_file` and others), the dtype, and the usual
-marks in the model's name.
+marks in the name.
 
 ## Why is this bad?
 A quantized model is another model. Where only its name says so, the row keeps the dtype of the file.

@@ -1,11 +1,11 @@
 """The numbers were copied from somewhere, not measured.
 
 ## What it does
-Reports a file that says that its numbers come from a document or a leaderboard. With `quoted = "accepted"` in the
-declaration it is a warning.
+Reports a file that says that its numbers come from a document or a leaderboard; a warning with `quoted = "accepted"`
+in the declaration.
 
 ## Why is this bad?
-Nobody can check samples, settings or harness, and a board that copies repeats the errors of others.
+Nobody can check them, and a board that copies repeats the errors of others.
 
 ## When it is wrong
 The numbers were measured: correct where the file says that they come from.

@@ -1,14 +1,13 @@
 """A key or a task occurs twice in the file, with different values.
 
 ## What it does
-Compares the values of keys that one object has more than once, and of tasks that a list has twice. Equal ones are not
-reported.
+Reports keys of one object, and tasks of a list, that are there twice with different values.
 
 ## Why is this bad?
 JSON does not say which counts: this bot takes the last, others the first.
 
 ## When it is wrong
-No tool writes such a file. Upload the one that the harness wrote.
+No tool writes such a file: upload the one that the harness wrote.
 
 ## Example
 (file with) "results": {"leaderboard_mmlu_pro": {"acc,none": 0.6, "acc_stderr,none": "N/A"}},

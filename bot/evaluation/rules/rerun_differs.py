@@ -1,10 +1,10 @@
 """A task was run several times for this row, with different values.
 
 ## What it does
-Compares the valid values that several files of the row have for one leaf. The newest counts; all are named.
+Compares the valid values of several files for one leaf. The newest counts; all are named.
 
 ## Why is this bad?
-There are many reasons to repeat a run. But readers must see it when a task was run until its score was good.
+Readers must see it when a task was run until its score was good.
 
 ## When it is wrong
 The reason is a good one: say it in the request.

@@ -33,11 +33,11 @@ def samples_missing(case: Case) -> Violations:
     """A task has no sample log beside the result, or one without its metric.
 
     ## What it does
-    Looks for the log of each task that counts, and in it for the metric whose mean its value is. It is an error where
-    the board requires logs.
+    Looks for the log of each task that counts, and in it for the metric whose mean its value is. An error where the
+    board requires logs.
 
     ## Why is this bad?
-    Anybody can write the numbers of a result file. Only the logged answers show that they were measured.
+    Only the logged answers show that the numbers were measured.
 
     ## When it is wrong
     The tool writes no logs that are read: ask for `samples = "checked"` in the declaration.
@@ -78,10 +78,10 @@ def samples_unreadable(case: Case) -> Violations:
     Names a log that is cut, damaged, empty or too large, where the board checks logs.
 
     ## Why is this bad?
-    The samples that cannot be read may be the ones that were wrong.
+    The samples that cannot be read may be the wrong ones.
 
     ## When it is wrong
-    The log is whole where it was written: upload it again, from git itself and not as a pointer.
+    The log is whole where it was written: upload it again, not as a pointer.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -102,10 +102,10 @@ def samples_disagree(case: Case) -> Violations:
     """A value is not the mean of its samples.
 
     ## What it does
-    Computes the mean of each metric over the samples of the log, and compares it with the value.
+    Compares the mean of each metric over the samples of the log with the value.
 
     ## Why is this bad?
-    The value was edited after the run, or the log is of another run or model.
+    The value was edited, or the log is of another run.
 
     ## When it is wrong
     The metric is no mean of its samples: report it, with the files.
@@ -135,11 +135,11 @@ def answer_scored_otherwise(case: Case) -> Violations:
     """A sample has another score than its logged answer gives.
 
     ## What it does
-    Scores the logged answers again where the bot computes the metric, and names samples that have a score without what
-    it follows from.
+    Scores the logged answers again where the bot computes the metric, and names samples that have a score without
+    what it follows from.
 
     ## Why is this bad?
-    Somebody edited the score, the answer or a log-likelihood, or took the answer out.
+    Somebody edited the score, the answer or a log-likelihood.
 
     ## When it is wrong
     The task's scorer does more than its settings say: report it, with a few lines of the log.
@@ -187,7 +187,7 @@ def other_questions(case: Case) -> Violations:
     harness writes.
 
     ## Why is this bad?
-    Questions that the model failed on can be left out, and easy ones repeated.
+    Questions that the model failed on can be left out.
 
     ## When it is wrong
     The dataset changed for everybody: declare the digests in `documents`.
@@ -238,11 +238,11 @@ def copied_samples(case: Case) -> Violations:
     """A sample log is that of another model.
 
     ## What it does
-    Compares the SHA-256 of each log with those of other rows and of what was submitted with it. The model that had it
-    first keeps it.
+    Compares the SHA-256 of each log with those of other rows and of what was submitted with it. The first model keeps
+    it.
 
     ## Why is this bad?
-    No two models give the same log-likelihoods and answers to the last digit.
+    No two models give the same log-likelihoods to the last digit.
 
     ## When it is wrong
     One model has two names: submit it under one.
@@ -270,12 +270,11 @@ def scored_as_no_other(case: Case) -> Violations:
     """A task is asked in other words, or scored by other settings, than in the other rows.
 
     ## What it does
-    Compares two digests of each log with those of most rows on the board: the prompts of runs without a chat template,
-    and what the settings say of the scorer: its options, and the filters of the answer.
+    Compares two digests of each log with those of most rows: the prompts of runs without a chat template, and the
+    settings of the scorer (options, filters of the answer).
 
     ## Why is this bad?
-    A prompt can hold the answers. And a log is scored again by its own settings: a pattern that is ignored, or a filter
-    that maps answers, makes wrong ones right.
+    A prompt can hold the answers; a filter that maps answers makes wrong ones right.
 
     ## When it is wrong
     Another release of the harness asks or scores otherwise: the values are then not comparable.
@@ -309,14 +308,14 @@ def not_scored_again(case: Case) -> Violations:
     """The answers of a task were not scored again.
 
     ## What it does
-    Says for each task whose log has the mean why its answers were not scored again, where the leaderboard checks logs
-    and the bot scores answers of that harness.
+    Says why for each task whose log has the mean, where the leaderboard checks logs and the bot scores answers of
+    that harness.
 
     ## Why is this bad?
     The scores of the samples are then believed.
 
     ## When it is wrong
-    Many tasks have a scoring function of their own, and all rows of the board have this in common.
+    Many tasks have a scoring function of their own, as on all rows of the board.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -344,10 +343,10 @@ def answers_missing(case: Case) -> Violations:
     """Many answers are not there.
 
     ## What it does
-    Counts the logged answers that are empty, or end inside of the model's thoughts, and reports more than 5 %.
+    Reports more than 5 % logged answers that are empty, or end inside of the model's thoughts.
 
     ## Why is this bad?
-    The value then says how often the model came to an end, most often within its budget of tokens.
+    The value says how often the model came to an end, most often within its budget of tokens.
 
     ## When it is wrong
     The model gives no answer by itself: nothing is to be done. Otherwise measure again with a larger budget.

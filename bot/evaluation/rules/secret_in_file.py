@@ -1,11 +1,11 @@
 """The file holds a password or a token.
 
 ## What it does
-Looks for fields that hold credentials (`api_key`, `token`) and for texts that have the form of a token of the Hub, of
-GitHub or of OpenAI. Never repeats the value.
+Looks for fields that hold credentials (`api_key`, `token`) and for texts in the form of a token of the Hub, of GitHub
+or of OpenAI. Never repeats the value.
 
 ## Why is this bad?
-Everybody who can read the results can use the account.
+Every reader can use the account.
 
 ## When it is wrong
 The value is a placeholder: a maintainer may waive the rule for this file. Otherwise revoke the token first.

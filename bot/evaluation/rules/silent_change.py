@@ -4,7 +4,7 @@
 Names tasks whose scorer or prompt changed while the version stayed, where the file was measured after the change.
 
 ## Why is this bad?
-A reader who compares two rows of one version mistakes a change of the harness for one of the model.
+A change of the harness looks like one of the model.
 
 ## When it is wrong
 It states a fact: nothing is to be done.

@@ -2,10 +2,10 @@
 
 ## What it does
 Compares model, revision (from seven digits on), precision and chat template with those of the other files and of the
-board, without case, spaces and invisible marks. The spelling on the board counts, else that of the first file.
+board, without case, spaces and invisible marks. The board's spelling counts, else the first file's.
 
 ## Why is this bad?
-A reader takes both for one model: another spelling would be a second row, or keep a bad one from being replaced.
+It would be a second row, or keep a bad one from being replaced.
 
 ## When it is wrong
 The spelling on the board is the wrong one: propose the removal of that row first.

@@ -8,7 +8,7 @@ thousand.
 One of the three was changed after the run, or the value is not that mean.
 
 ## When it is wrong
-The tool computes the error in another way, as by clusters: declare `integral = false`.
+The tool computes the error otherwise, as by clusters: declare `integral = false`.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc_stderr,none: 0.01

@@ -1,11 +1,11 @@
 """Thinking was switched on for a task that asks for no answer.
 
 ## What it does
-Reports tasks that compare the log-likelihoods of given answers, in a run with thinking switched on.
+Reports tasks that compare log-likelihoods of given answers, in a run with thinking switched on.
 
 ## Why is this bad?
-The first words of each answer stand where the template wants thoughts, so the model is used as nobody uses it. The
-harness refuses it today (lm-evaluation-harness#3675).
+Each answer stands where the template wants thoughts, so the model is used as nobody uses it
+(lm-evaluation-harness#3675).
 
 ## When it is wrong
 The template closes the thoughts before the answer: say so in the request.

@@ -1,10 +1,10 @@
 """The leaderboard does not accept results of this format.
 
 ## What it does
-Compares the format, recognised by content, with those that the declaration lists.
+Compares the format, recognised by content, with those of the declaration.
 
 ## Why is this bad?
-Another format is another harness or another generation of it, and its task names mean other measurements.
+The task names of another harness mean other measurements.
 
 ## When it is wrong
 The board means this tool, too: add its format to `formats` of `[harness]`.

@@ -1,11 +1,11 @@
 """The harness was at a commit that the leaderboard does not accept.
 
 ## What it does
-Takes the recorded release, commit or `git describe` text, and compares it with the declared ranges; with a network it
-asks for the ancestry of unknown commits.
+Compares the recorded release, commit or `git describe` text with the declared ranges; with a network it asks for the
+ancestry of unknown commits.
 
 ## Why is this bad?
-Prompts, parsers and metrics change from commit to commit under the same task name.
+Prompts, parsers and metrics change under the same task name.
 
 ## When it is wrong
 The commit measures the same: add it, or its release, to `[[harness.accepted]]`.

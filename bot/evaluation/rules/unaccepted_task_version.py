@@ -1,10 +1,10 @@
 """A task has a version that the leaderboard does not accept.
 
 ## What it does
-Compares the recorded version of each leaf with the declared ones; 1, 1.0 and "1.0" are the same.
+Compares each leaf's version with the declared ones; 1, 1.0 and "1.0" are the same.
 
 ## Why is this bad?
-A version is raised when prompt, data or scorer changes: same name, other measurement.
+A version is raised when prompt, data or scorer changes.
 
 ## When it is wrong
 The change does not concern the numbers: add the version to `versions`, or with the difference to `older_versions`.

@@ -1,10 +1,10 @@
 """The run did not finish.
 
 ## What it does
-Reads the status that a log records of its run, such as "cancelled", "error" or "started".
+Reads the status of the run in a log, such as "cancelled", "error" or "started".
 
 ## Why is this bad?
-A run that stopped early has scored the samples that happened to be done.
+It scored the samples that happened to be done.
 
 ## When it is wrong
 The run is whole and the log was not closed: let the tool write it again.

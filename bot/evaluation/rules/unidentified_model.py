@@ -1,10 +1,10 @@
 """The result does not say which model was measured.
 
 ## What it does
-Reports a model name that is not a Hub id, `organization/name`: none, a path, a nickname, or random characters.
+Reports a name that is not a Hub id, `organization/name`: none, a path, a nickname, or random characters.
 
 ## Why is this bad?
-A row without a model cannot be checked, repeated or told from a copy.
+The row cannot be checked, repeated or told from a copy.
 
 ## When it is wrong
 Say which model it is with `--model-name`, or in `[models]`; models of an API need `served_models` or `plain = true`.

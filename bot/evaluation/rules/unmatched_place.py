@@ -1,10 +1,10 @@
 """A place of a form leads to a number in none of the files.
 
 ## What it does
-Compares all files of a form that are judged together, and names once a place for numbers that none of them has.
+Names once a place for numbers that none of the files judged together has.
 
 ## Why is this bad?
-The place may be misspelled, and what it should give is then missing.
+The place may be misspelled.
 
 ## When it is wrong
 The number comes with later files: nothing is to be done.

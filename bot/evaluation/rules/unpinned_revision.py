@@ -1,10 +1,10 @@
 """The commit of the model is unknown.
 
 ## What it does
-Looks for a full commit id of the model: `config.model_sha`, or `revision=` in the arguments.
+Looks for a full commit id: `config.model_sha`, or `revision=` in the arguments.
 
 ## Why is this bad?
-A branch moves. When the owner pushes new weights, the row still shows the scores of the old ones.
+A branch moves, and the row still shows the scores of the old weights.
 
 ## When it is wrong
 A service has no commits; or say the revision with `--model-name ID@REVISION`.

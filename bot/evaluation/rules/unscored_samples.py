@@ -1,14 +1,13 @@
 """Some samples were run and have no score.
 
 ## What it does
-Reads how many samples the scorer could not score, and gives the value that counts them as wrong.
+Gives the value that counts samples which the scorer could not score as wrong.
 
 ## Why is this bad?
-Samples without a score are left out of the mean: a model whose answers cannot be parsed scores higher than one whose
-answers are wrong.
+They are left out of the mean: a model whose answers cannot be parsed scores higher than one whose answers are wrong.
 
 ## When it is wrong
-The samples themselves are broken, for every model alike: say so in the request.
+The samples are broken, for every model alike: say so in the request.
 
 ## Example
 (result) leaves/leaderboard_mmlu_pro/unscored: 32

@@ -1,11 +1,11 @@
 """The file measures a model of an organization that submits elsewhere.
 
 ## What it does
-Compares the path with the `owners` of the watch: a prefix is only for models of its organizations, and these count only
+Compares the path with the `owners` of the watch: a prefix is only for its organizations' models, and these count only
 there.
 
 ## Why is this bad?
-Otherwise whoever may write to the repository could replace the row of somebody else's model.
+Otherwise anybody who may write there could replace a row of others.
 
 ## When it is wrong
 The organization submits here, too: add it to `owners` in the settings.
