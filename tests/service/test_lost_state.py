@@ -273,3 +273,16 @@ def test_an_approval_waits_for_a_row_that_cannot_be_looked_at(hub: Hub, tmp_path
     assert [request.title for request in story.requests] == ["Score 7 rows of tiny again"]
     story.news()
     story.end()
+
+
+def test_a_faulty_file_that_cannot_be_read_again_is_not_called_corrected(story: Story) -> None:
+    story.push(right=(50, 60, 170))
+    story.push(model="acme/borea-1b")
+    story.settle()
+    story.news()
+    story.lose_state()
+    fault = story.hub.faults.order(f"/resolve/.*{path_of()}", status=503, times=-1)
+    story.settle()
+    fault.times = 0
+    story.settle()
+    assert (len(story.discussions), story.acts()) == (1, [])

@@ -127,8 +127,11 @@ class Folders:
         self.report.attempt(list(by_folder.values()), lambda: self._settle_all(by_folder), finish=False)
 
     def _settle_known(self, known: Mapping[str, Item]) -> None:
+        state = self.context.state
+        is_whole = not state.items.count("file")
         for folder in self.ours.keys() - known.keys() - {ALL}:
-            self._settle_folder(folder, self.faults(folder))
+            if is_whole or not state.items.is_waiting("file", state.files.in_folder(folder)):
+                self._settle_folder(folder, self.faults(folder))
 
     def _settle_all(self, by_folder: Mapping[str, Item]) -> None:
         faults = {folder: self.faults(folder) for folder in sorted(by_folder)}
