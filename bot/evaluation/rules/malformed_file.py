@@ -5,7 +5,7 @@ Reports a file that is not JSON, ends in the middle, is nested more than 200 lev
 in no known format.
 
 ## Why is this bad?
-It cannot be checked.
+It cannot be checked, and its numbers count nowhere.
 
 ## When it is wrong
 A larger file can be read with `--max-bytes`, or `max_file_bytes` of a watch; a layout of your own needs a form

@@ -1,7 +1,7 @@
 """The leaves of one task reduce several answers to a sample in different ways.
 
 ## What it does
-Compares how the leaves of a task make one value of several answers: mean, maximum and so on.
+Reports, for example, the mean of several answers beside their maximum.
 
 ## Why is this bad?
 The largest of five answers is far above their mean.

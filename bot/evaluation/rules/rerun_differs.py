@@ -1,7 +1,7 @@
 """A task was run several times for this row, with different values.
 
 ## What it does
-Compares the valid values of several files for one leaf. The newest counts; all are named.
+Names all valid values of the leaf. The newest counts.
 
 ## Why is this bad?
 Readers must see it when a task was run until its score was good.

@@ -102,7 +102,7 @@ def samples_disagree(case: Case) -> Violations:
     """A value is not the mean of its samples.
 
     ## What it does
-    Compares the mean of each metric over the samples of the log with the value.
+    Compares each value with the mean of its metric over the log.
 
     ## Why is this bad?
     The value was edited, or the log is of another run.
@@ -187,7 +187,7 @@ def other_questions(case: Case) -> Violations:
     harness writes.
 
     ## Why is this bad?
-    Questions that the model failed on can be left out.
+    Questions that the model failed on can be left out, and easy ones repeated.
 
     ## When it is wrong
     The dataset changed for everybody: declare the digests in `documents`.

@@ -5,7 +5,7 @@ Looks for fields that hold credentials (`api_key`, `token`) and for texts in the
 or of OpenAI. Never repeats the value.
 
 ## Why is this bad?
-Every reader can use the account.
+Everybody who can read the results can use the account.
 
 ## When it is wrong
 The value is a placeholder: a maintainer may waive the rule for this file. Otherwise revoke the token first.

@@ -5,7 +5,7 @@ Joins only files of one accepted harness range that asked in the same way. The s
 newest, counts.
 
 ## Why is this bad?
-They do not belong in one average.
+Numbers that were measured in different ways do not belong in one average.
 
 ## When it is wrong
 An argument cannot change a result, and `bot/data/sameness.toml` does not know it: report it.

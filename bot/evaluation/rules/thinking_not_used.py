@@ -1,7 +1,7 @@
 """Thinking was switched on for a task that asks for no answer.
 
 ## What it does
-Reports tasks that compare log-likelihoods of given answers, in a run with thinking switched on.
+Reports tasks that compare the log-likelihoods of given answers.
 
 ## Why is this bad?
 Each answer stands where the template wants thoughts, so the model is used as nobody uses it

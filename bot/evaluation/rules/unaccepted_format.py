@@ -4,7 +4,7 @@
 Compares the format, recognised by content, with those of the declaration.
 
 ## Why is this bad?
-The task names of another harness mean other measurements.
+It is another harness, whose task names mean other measurements.
 
 ## When it is wrong
 The board means this tool, too: add its format to `formats` of `[harness]`.

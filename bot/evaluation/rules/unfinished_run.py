@@ -4,7 +4,7 @@
 Reads the status of the run in a log, such as "cancelled", "error" or "started".
 
 ## Why is this bad?
-It scored the samples that happened to be done.
+It has scored the samples that happened to be done.
 
 ## When it is wrong
 The run is whole and the log was not closed: let the tool write it again.

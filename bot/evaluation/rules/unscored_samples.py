@@ -1,7 +1,7 @@
 """Some samples were run and have no score.
 
 ## What it does
-Gives the value that counts samples which the scorer could not score as wrong.
+Reads how many samples the scorer could not score, and gives the value if these count as wrong.
 
 ## Why is this bad?
 They are left out of the mean: a model whose answers cannot be parsed scores higher than one whose answers are wrong.

@@ -5,7 +5,7 @@ Compares the path with the `owners` of the watch: a prefix is only for its organ
 there.
 
 ## Why is this bad?
-Otherwise anybody who may write there could replace a row of others.
+Otherwise whoever may write to the repository could replace the rows of others.
 
 ## When it is wrong
 The organization submits here, too: add it to `owners` in the settings.
