@@ -13,13 +13,7 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS.parent))
 
-from bot.evaluation.benchmarks.catalogue import (  # noqa: E402 - the folder above is found first
-    CatalogueFile,
-    Group,
-    Known,
-    catalogue,
-    members_of,
-)
+from bot.evaluation.benchmarks.catalogue import Group, Known, catalogue, members_of  # noqa: E402 - the folder above
 from bot.evaluation.finding import Severity  # noqa: E402 - the same
 from bot.evaluation.rules import ALL_RULES  # noqa: E402 - the same
 from bot.evaluation.rules.rule import Rule  # noqa: E402 - the same
@@ -45,11 +39,10 @@ CATALOGUE = """\
 
 <!-- Made by docs/generate.py from bot/data/catalogue/: change that, and run it again. -->
 
-Facts about benchmarks that many leaderboards use. [A declaration](leaderboards.md#tasks) can name a group instead
-of its members (`members = "mmlu"`), and `leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is
-the value that a model gets if it only guesses; it is 0 if the model writes the answer freely. The files in
-`bot/data/catalogue/` have the members of the groups, the datasets, and where each fact is from. Tests compare them with
-lm-evaluation-harness 0.4.13 itself.
+[A declaration](leaderboards.md#tasks) can name a group instead of its members (`members = "mmlu"`), and
+`leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is the value that a model gets if it only
+guesses. The files in `bot/data/catalogue/` have the members of the groups, the datasets, and where each fact is from.
+Tests compare them with lm-evaluation-harness 0.4.13 itself.
 """
 
 
@@ -72,23 +65,22 @@ def _section(rule: Rule) -> Iterator[str]:
 
 
 def catalogue_page() -> str:
-    """The page of the catalogue: for each file its benchmarks and its groups."""
-    files = catalogue().files.items()
-    return "\n".join([CATALOGUE, *(line for name, file in files for line in _catalogue_file(name, file))])
+    """The page of the catalogue: its benchmarks, and its groups."""
+    files = catalogue().files.values()
+    benchmarks = [_known(one, f"{one.samples:,}", one.guessing) for file in files for one in file.benchmarks]
+    groups = [_group(one) for file in files for one in file.groups]
+    return "\n".join(
+        [
+            CATALOGUE,
+            *_table("benchmark", "samples", sorted(benchmarks)),
+            *_table("group", "members and samples", sorted(groups)),
+        ]
+    )
 
 
-def _catalogue_file(name: str, file: CatalogueFile) -> Iterator[str]:
-    yield from (f"## {name.removesuffix('.toml')}", "")
-    if file.benchmarks:
-        yield "| benchmark | metric | guessing | samples | shots |"
-        yield "| --- | --- | --- | ---: | ---: |"
-        yield from (_known(one, f"{one.samples:,}", one.guessing) for one in file.benchmarks)
-        yield ""
-    if file.groups:
-        yield "| group | metric | guessing | members and samples | shots |"
-        yield "| --- | --- | --- | ---: | ---: |"
-        yield from map(_group, file.groups)
-        yield ""
+def _table(of: str, samples: str, rows: list[str]) -> list[str]:
+    heads = [f"| {of} | metric | guessing | {samples} | shots |", "| --- | --- | --- | ---: | ---: |"]
+    return [f"## {of.capitalize()}s", "", *heads, *rows, ""]
 
 
 def _group(group: Group) -> str:
