@@ -1,11 +1,11 @@
 """A place of a form that says something beside the numbers is not in the file.
 
 ## What it does
-Names places for revision, date, precision, settings, sample counts and standard errors that are not there, and
-percentages of which none is above 1.
+Names places for revision, date, precision, settings, sample counts and standard errors, and percentages of which none
+is above 1.
 
 ## Why is this bad?
-Nobody can tell how the numbers were measured; fractions read as percentages are a hundred times too small.
+Nobody can tell how it was measured; fractions read as percentages are too small.
 
 ## When it is wrong
 The tool never writes the field: take the place out of the form, or mark it with `?`.

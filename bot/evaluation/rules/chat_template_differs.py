@@ -1,8 +1,8 @@
 """The use of the chat template differs from what the leaderboard requires or the model's name suggests.
 
 ## What it does
-Compares the run with `chat_template` of the declaration; with `any` it names an instruction model, by its name, that
-was run without its template.
+Compares the run with the declared `chat_template`; with `any` it names an instruction model, by its name, run without
+one.
 
 ## Why is this bad?
 The same weights differ by many points. Both may be on the board, as two rows.

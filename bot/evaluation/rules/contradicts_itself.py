@@ -1,16 +1,15 @@
 """The file says one thing in two places, and says it differently.
 
 ## What it does
-Compares fields that say the same: the model's name and its arguments, commits, data types, generation settings,
-templates and their hashes; and looks for a standard error that is missing where most tasks have one.
+Compares the model's name with its arguments, commits, data types, generation settings, templates and their hashes;
+and looks for a standard error that is missing where most tasks have one.
 
 ## Why is this bad?
-A file that a harness wrote agrees with itself. Two models, an adapter beside its base model, arguments that change
-the named model's weights, or a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`) are errors, the rest are
-warnings.
+A harness's own file agrees with itself. Two models, an adapter beside its base model, arguments that change the named
+model's weights, or a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`) are errors, the rest are warnings.
 
 ## When it is wrong
-A tool of your own puts fields into the file: say which of them counts.
+A tool of yours adds fields: say which of them counts.
 
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-70b,dtype=bfloat16"

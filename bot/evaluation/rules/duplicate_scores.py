@@ -1,10 +1,10 @@
 """Another model on the board has exactly these values.
 
 ## What it does
-Compares the raw values of all tasks, to the last bit, with every entry of another model, except rows of zeros.
+Compares the raw values of all tasks, to the last bit, except rows of zeros.
 
 ## Why is this bad?
-It is a renamed copy, or a file under a second name. The Open LLM Leaderboard v2 has 42 such groups.
+It is a renamed copy: the Open LLM Leaderboard v2 has 42 such groups.
 
 ## When it is wrong
 The two have the same weights: say in the request how they are related.

@@ -1,10 +1,10 @@
 """The row rests on weaker evidence than the board ranks.
 
 ## What it does
-Compares what the numbers rest on with `[evidence] least` of the declaration. The row has no average and no rank.
+Compares it with `[evidence] least`. The row has no average and no rank.
 
 ## Why is this bad?
-Anybody can write a result file; a board may rank only what was confirmed.
+Anybody can write a result file.
 
 ## When it is wrong
 Submit the sample logs, or have a part measured again (`remeasure`).

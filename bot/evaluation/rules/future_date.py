@@ -1,14 +1,13 @@
 """The file says that it was measured after it was uploaded.
 
 ## What it does
-Compares the date in the file, or in its name, with that of the commit that added it, or with today. The commit's date
-counts instead.
+Compares the date in the file, or in its name, with that of its commit, which counts instead, or with today.
 
 ## Why is this bad?
-The newest run of a task counts: a date in the future would win for years.
+The newest run counts: a date in the future would win for years.
 
 ## When it is wrong
-The clock of the machine was wrong: nothing is to be done.
+The machine's clock was wrong: nothing is to be done.
 
 ## Example
 /date: 3000000000.0

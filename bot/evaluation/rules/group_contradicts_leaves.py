@@ -1,11 +1,10 @@
 """An aggregate row of the file is not the mean of its subtasks.
 
 ## What it does
-Recomputes each aggregate that holds a required subtask, weighted by samples and plain, and reports a value that is
-neither.
+Recomputes each aggregate of a required subtask, weighted by samples and plain.
 
 ## Why is this bad?
-It is stale or was edited. No score is made from it, but other readers use it.
+It is stale or was edited. No score is made from it, but others read it.
 
 ## When it is wrong
 The harness weighs this group otherwise: report it, with the file.

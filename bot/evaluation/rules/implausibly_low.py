@@ -1,14 +1,14 @@
 """A task is at exactly 0, or far below guessing, in a run that is sound otherwise.
 
 ## What it does
-Reports a column that is exactly 0 while most are well above guessing, a subtask without a right answer where guessing
+Reports a column of exactly 0 while most are well above guessing, a subtask without a right answer where guessing
 gives twenty, a column five standard errors below guessing, and a row of zeros.
 
 ## Why is this bad?
 Usually the answers were not recognised: a missing chat template, a stop word, a wrong format.
 
 ## When it is wrong
-The model really fails: `check --samples` on its log shows it; say so in the request.
+The model really fails: `check --samples` shows it; say so in the request.
 
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: 0.0625

@@ -1,14 +1,14 @@
 """MMLU was measured by another implementation than the leaderboard's.
 
 ## What it does
-Recognises the implementation from the file: version 0 of `hendrycksTest-*` scores the texts of the choices, later
-ones the letters, with which acc and acc_norm are equal.
+Version 0 of `hendrycksTest-*` scores the texts of the choices, later ones the letters, with which acc and acc_norm
+are equal.
 
 ## Why is this bad?
 One name stood for three measurements: for llama-65b 0.637, 0.488 and 0.636.
 
 ## When it is wrong
-The board means this implementation: change `mmlu_family` in the declaration.
+The board means this one: change `mmlu_family`.
 
 ## Example
 leaderboard: open-llm-v1

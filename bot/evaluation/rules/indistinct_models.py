@@ -2,13 +2,13 @@
 
 ## What it does
 Looks at files of one row whose values differ, without a revision, and with no date, in numbered folders, or with a
-name that is not from the files; and at arguments that change the weights, their size and their number.
+name that is not from the files; and at arguments that change weights, size or parameters.
 
 ## Why is this bad?
 The row would mix several checkpoints.
 
 ## When it is wrong
-One model was measured again: give its revision, or say with `identity` or `--model-name` what the folders are.
+It is one model: give its revision, or say with `identity` or `--model-name` what the folders are.
 
 ## Example
 (another file)

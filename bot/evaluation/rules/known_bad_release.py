@@ -4,8 +4,7 @@
 Compares it with the releases and commits that the declaration lists.
 
 ## Why is this bad?
-The task's version did not change with the bug: lm-eval 0.4.8 asked 5,000 questions in place of the 1,324 of
-`leaderboard_math_hard`.
+The task's version stayed: lm-eval 0.4.8 asked 5,000 questions in place of the 1,324 of `leaderboard_math_hard`.
 
 ## When it is wrong
 The fault was corrected in this copy: a maintainer may waive the rule for the file.

@@ -1,14 +1,14 @@
 """A field of the file is too long, or has characters that are not allowed there.
 
 ## What it does
-Limits texts: names to 500 characters, precision, versions and commits to 200 of printable ASCII, model arguments to
-10,000. A precision is one of the words in the message.
+Limits names to 500 characters, precision, versions and commits to 200 of printable ASCII, model arguments to 10,000.
+A precision is one of the words in the message.
 
 ## Why is this bad?
 The field becomes part of keys, paths and tables.
 
 ## When it is wrong
-A precision that somebody uses is not in the list: report it, with the file.
+A precision in use is not in the list: report it, with the file.
 
 ## Example
 /model_source: "hf™"

@@ -1,14 +1,14 @@
 """The file cannot be read as a result file.
 
 ## What it does
-Reports a file that is not JSON, ends in the middle, is nested more than 200 levels deep, is larger than 8 MiB, or is
-in no known format.
+Reports what is not JSON, ends in the middle, is nested more than 200 levels deep, is larger than 8 MiB, or is in no
+known format.
 
 ## Why is this bad?
 It cannot be checked, and its numbers count nowhere.
 
 ## When it is wrong
-A larger file can be read with `--max-bytes`, or `max_file_bytes` of a watch; a layout of your own needs a form
+A larger file is read with `--max-bytes`, or `max_file_bytes` of a watch; a layout of your own needs a form
 (`[[formats]]`).
 
 ## Example

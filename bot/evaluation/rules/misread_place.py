@@ -1,14 +1,14 @@
 """A place of a form gives no number, or two, or one that its unit does not allow.
 
 ## What it does
-Names what each place of a form (`[[formats]]`) finds: a text, a number outside of its unit, -1 or 999 for "not
-measured", two values for one metric, no model.
+Names what a place (`[[formats]]`) finds: a text, a number outside of its unit, -1 or 999 for "not measured", two
+values for one metric, no model.
 
 ## Why is this bad?
-A wrong place gives a number that looks right. The number is left out.
+A wrong place gives a number that looks right; it is left out.
 
 ## When it is wrong
-All files have it: the form is wrong, so correct the place or its unit.
+All files have it: correct the place or its unit.
 
 ## Example
 (result) misread: [{"place": "retail", "pointer": "/retail", "why": "has 575, which is no percent", "is_error": true}]

@@ -1,14 +1,14 @@
 """A task, or one of its subtasks, is in none of the row's files.
 
 ## What it does
-Looks for every leaf and metric that the declaration requires in all files of one row.
+Looks for every declared leaf and metric in all files of one row.
 
 ## Why is this bad?
-A mean over what happens to be there looks plausible and is wrong.
+A mean over what is there looks plausible and is wrong.
 
 ## When it is wrong
-The other file makes another row, because only one of them records revision or precision: give both with
-`--model-name` or `precision`.
+The other file makes another row, as only one records revision or precision: give both with `--model-name` or
+`precision`.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)

@@ -1,13 +1,13 @@
 """The task was scored by an older version of the scorer, which the leaderboard accepts.
 
 ## What it does
-Names versions that the declaration accepts as older, with the difference.
+Names it with the declared difference.
 
 ## Why is this bad?
 MATH had three scorers within nine months: the same run gave 186, 201 and 203 of 1,324.
 
 ## When it is wrong
-It states a fact: measure again to have the newer scorer.
+It states a fact: measure again for the newer scorer.
 
 ## Example
 /versions/leaderboard_math_algebra_hard: 1.0

@@ -1,9 +1,9 @@
 """A task asked something else than the leaderboard's task of that name.
 
 ## What it does
-Compares what the file records of each leaf (prompt, choices, dataset, splits, examples, filters, generation settings,
-scoring function, options of metrics) with the definition that the declaration names for this release of the harness,
-or the nearest. Addresses in memory, the layout of functions and defaults do not count.
+Compares what the file records (prompt, choices, dataset, splits, examples, filters, generation settings, scoring
+function, options of metrics) with the definition declared for this release of the harness, or the nearest. Addresses
+in memory, the layout of functions and defaults do not count.
 
 ## Why is this bad?
 A prompt that begins with the answer or a temperature of 1 gives another number under the same name.

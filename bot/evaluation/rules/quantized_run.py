@@ -1,11 +1,11 @@
 """The model was quantized for this run.
 
 ## What it does
-Reads the arguments that round weights (`load_in_4bit`, `autogptq`, `gguf_file` and others), the dtype, and the usual
-marks in the name.
+Reads the arguments that round weights (`load_in_4bit`, `autogptq`, `gguf_file` and others), the dtype, and marks in
+the name.
 
 ## Why is this bad?
-A quantized model is another model. Where only its name says so, the row keeps the dtype of the file.
+It is another model. Where only the name says so, the row keeps the file's dtype.
 
 ## When it is wrong
 The name has the mark and the weights are whole: say so in the request.

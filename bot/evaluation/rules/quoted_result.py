@@ -1,14 +1,13 @@
 """The numbers were copied from somewhere, not measured.
 
 ## What it does
-Reports a file that says that its numbers come from a document or a leaderboard; a warning with `quoted = "accepted"`
-in the declaration.
+Reports a file that names a document or a leaderboard as its source; a warning with `quoted = "accepted"`.
 
 ## Why is this bad?
 Nobody can check them, and a board that copies repeats the errors of others.
 
 ## When it is wrong
-The numbers were measured: correct where the file says that they come from.
+They were measured: correct where the file says that they come from.
 
 ## Example
 (result) quoted_from: "example-org leaderboard"

@@ -33,14 +33,14 @@ def samples_missing(case: Case) -> Violations:
     """A task has no sample log beside the result, or one without its metric.
 
     ## What it does
-    Looks for the log of each task that counts, and in it for the metric whose mean its value is. An error where the
-    board requires logs.
+    Looks for the log of each task that counts, with the metric whose mean its value is. An error where the board
+    requires logs.
 
     ## Why is this bad?
     Only the logged answers show that the numbers were measured.
 
     ## When it is wrong
-    The tool writes no logs that are read: ask for `samples = "checked"` in the declaration.
+    The tool's logs are not read: declare `samples = "checked"`.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -75,10 +75,10 @@ def samples_unreadable(case: Case) -> Violations:
     """A sample log cannot be read to its end.
 
     ## What it does
-    Names a log that is cut, damaged, empty or too large, where the board checks logs.
+    Names a log that is cut, damaged, empty or too large.
 
     ## Why is this bad?
-    The samples that cannot be read may be the wrong ones.
+    What cannot be read may be the wrong answers.
 
     ## When it is wrong
     The log is whole where it was written: upload it again, not as a pointer.
@@ -108,7 +108,7 @@ def samples_disagree(case: Case) -> Violations:
     The value was edited, or the log is of another run.
 
     ## When it is wrong
-    The metric is no mean of its samples: report it, with the files.
+    The metric is no mean: report it, with the files.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -135,8 +135,7 @@ def answer_scored_otherwise(case: Case) -> Violations:
     """A sample has another score than its logged answer gives.
 
     ## What it does
-    Scores the logged answers again where the bot computes the metric, and names samples that have a score without
-    what it follows from.
+    Scores the logged answers again, and names samples that have a score without what it follows from.
 
     ## Why is this bad?
     Somebody edited the score, the answer or a log-likelihood.
@@ -238,8 +237,7 @@ def copied_samples(case: Case) -> Violations:
     """A sample log is that of another model.
 
     ## What it does
-    Compares the SHA-256 of each log with those of other rows and of what was submitted with it. The first model keeps
-    it.
+    Compares the SHA-256 of each log with those of other rows and submissions. The first model keeps it.
 
     ## Why is this bad?
     No two models give the same log-likelihoods to the last digit.
@@ -270,8 +268,8 @@ def scored_as_no_other(case: Case) -> Violations:
     """A task is asked in other words, or scored by other settings, than in the other rows.
 
     ## What it does
-    Compares two digests of each log with those of most rows: the prompts of runs without a chat template, and the
-    settings of the scorer (options, filters of the answer).
+    Compares digests with those of most rows: of prompts without a chat template, and of the scorer's settings
+    (options, filters).
 
     ## Why is this bad?
     A prompt can hold the answers; a filter that maps answers makes wrong ones right.
@@ -308,14 +306,13 @@ def not_scored_again(case: Case) -> Violations:
     """The answers of a task were not scored again.
 
     ## What it does
-    Says why for each task whose log has the mean, where the leaderboard checks logs and the bot scores answers of
-    that harness.
+    Says why, where logs are checked and the bot scores answers of that harness.
 
     ## Why is this bad?
     The scores of the samples are then believed.
 
     ## When it is wrong
-    Many tasks have a scoring function of their own, as on all rows of the board.
+    Many tasks have a scorer of their own, as on all rows of the board.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -343,13 +340,13 @@ def answers_missing(case: Case) -> Violations:
     """Many answers are not there.
 
     ## What it does
-    Reports more than 5 % logged answers that are empty, or end inside of the model's thoughts.
+    Reports more than 5 % logged answers that are empty, or end inside of thoughts.
 
     ## Why is this bad?
-    The value says how often the model came to an end, most often within its budget of tokens.
+    The value says how often the model ended within its budget of tokens.
 
     ## When it is wrong
-    The model gives no answer by itself: nothing is to be done. Otherwise measure again with a larger budget.
+    The model gives no answer by itself: nothing is to be done. Otherwise measure with a larger budget.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}

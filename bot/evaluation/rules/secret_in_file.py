@@ -1,8 +1,8 @@
 """The file holds a password or a token.
 
 ## What it does
-Looks for fields that hold credentials (`api_key`, `token`) and for texts in the form of a token of the Hub, of GitHub
-or of OpenAI. Never repeats the value.
+Looks for fields of credentials (`api_key`, `token`) and for tokens of the Hub, GitHub or OpenAI. Never repeats the
+value.
 
 ## Why is this bad?
 Everybody who can read the results can use the account.

@@ -1,11 +1,11 @@
 """Files of one model are not joined, because they were measured in different ways.
 
 ## What it does
-Joins only files of one accepted harness range that asked in the same way. The set with the most subtasks, or else the
-newest, counts.
+Joins files of one accepted harness range, asked in the same way. The set with the most subtasks, or else the newest,
+counts.
 
 ## Why is this bad?
-Numbers that were measured in different ways do not belong in one average.
+Such numbers do not belong in one average.
 
 ## When it is wrong
 An argument cannot change a result, and `bot/data/sameness.toml` does not know it: report it.

@@ -1,14 +1,14 @@
 """An earlier row has the same model and settings in another spelling: other case, other spaces or a shortened commit.
 
 ## What it does
-Compares model, revision (from seven digits on), precision and chat template with those of the other files and of the
-board, without case, spaces and invisible marks. The board's spelling counts, else the first file's.
+Compares model, revision (from seven digits on), precision and chat template without case, spaces and invisible marks.
+The board's spelling counts, else the first file's.
 
 ## Why is this bad?
 It would be a second row, or keep a bad one from being replaced.
 
 ## When it is wrong
-The spelling on the board is the wrong one: propose the removal of that row first.
+The board's spelling is wrong: propose the removal of that row first.
 
 ## Example
 (row) open-llm-v2/Example-Org/kestrel-7b/0000000000000000000000000000000000000001-bfloat16

@@ -1,11 +1,10 @@
 """Value, standard error and number of samples do not fit together.
 
 ## What it does
-For a mean of n zeros and ones the standard error is sqrt(p(1 - p) / (n - 1)). Reports one that is not, to one in ten
-thousand.
+For a mean of n zeros and ones it is sqrt(p(1 - p) / (n - 1)), here to one in ten thousand.
 
 ## Why is this bad?
-One of the three was changed after the run, or the value is not that mean.
+One of the three was changed, or the value is not that mean.
 
 ## When it is wrong
 The tool computes the error otherwise, as by clusters: declare `integral = false`.

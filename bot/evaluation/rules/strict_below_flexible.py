@@ -1,7 +1,7 @@
 """The strict answer filter finds far fewer right answers than the flexible one.
 
 ## What it does
-Reports a strict value that is more than 0.1 below the flexible one of the same file.
+Reports one that is more than 0.1 below the flexible value of the same file.
 
 ## Why is this bad?
 It measures the form of the answers. GSM8K with a chat model and no chat template: 0.20 against 0.78.

@@ -1,11 +1,10 @@
 """Thinking was switched on for a task that asks for no answer.
 
 ## What it does
-Reports tasks that compare the log-likelihoods of given answers.
+Such a task compares the log-likelihoods of given answers.
 
 ## Why is this bad?
-Each answer stands where the template wants thoughts, so the model is used as nobody uses it
-(lm-evaluation-harness#3675).
+Each answer stands where the template wants thoughts: nobody uses the model so (lm-evaluation-harness#3675).
 
 ## When it is wrong
 The template closes the thoughts before the answer: say so in the request.

@@ -1,13 +1,13 @@
 """The leaderboard does not accept results of this format.
 
 ## What it does
-Compares the format, recognised by content, with those of the declaration.
+Compares the recognised format with those of the declaration.
 
 ## Why is this bad?
 It is another harness, whose task names mean other measurements.
 
 ## When it is wrong
-The board means this tool, too: add its format to `formats` of `[harness]`.
+The board means this tool, too: add it to `formats` of `[harness]`.
 
 ## Example
 leaderboard: open-llm-v1-drop

@@ -1,14 +1,14 @@
 """The harness was at a commit that the leaderboard does not accept.
 
 ## What it does
-Compares the recorded release, commit or `git describe` text with the declared ranges; with a network it asks for the
-ancestry of unknown commits.
+Compares release, commit or `git describe` text with the declared ranges; with a network it asks for the ancestry of
+unknown commits.
 
 ## Why is this bad?
 Prompts, parsers and metrics change under the same task name.
 
 ## When it is wrong
-The commit measures the same: add it, or its release, to `[[harness.accepted]]`.
+It measures the same: add the commit or its release to `[[harness.accepted]]`.
 
 ## Example
 /lm_eval_version: (absent)

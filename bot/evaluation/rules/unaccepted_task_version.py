@@ -7,7 +7,7 @@ Compares each leaf's version with the declared ones; 1, 1.0 and "1.0" are the sa
 A version is raised when prompt, data or scorer changes.
 
 ## When it is wrong
-The change does not concern the numbers: add the version to `versions`, or with the difference to `older_versions`.
+The numbers are the same: add it to `versions`, or with the difference to `older_versions`.
 
 ## Example
 /versions/leaderboard_mmlu_pro: 0.2

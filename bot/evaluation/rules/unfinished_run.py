@@ -1,13 +1,13 @@
 """The run did not finish.
 
 ## What it does
-Reads the status of the run in a log, such as "cancelled", "error" or "started".
+Reads the status in the log, such as "cancelled", "error" or "started".
 
 ## Why is this bad?
 It has scored the samples that happened to be done.
 
 ## When it is wrong
-The run is whole and the log was not closed: let the tool write it again.
+The log was not closed: let the tool write it again.
 
 ## Example
 (result) unfinished: "cancelled"

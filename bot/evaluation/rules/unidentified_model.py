@@ -1,13 +1,13 @@
 """The result does not say which model was measured.
 
 ## What it does
-Reports a name that is not a Hub id, `organization/name`: none, a path, a nickname, or random characters.
+Reports a name that is no Hub id: none, a path, a nickname, or random characters.
 
 ## Why is this bad?
 The row cannot be checked, repeated or told from a copy.
 
 ## When it is wrong
-Say which model it is with `--model-name`, or in `[models]`; models of an API need `served_models` or `plain = true`.
+Say it with `--model-name`, or in `[models]`; models of an API need `served_models` or `plain = true`.
 
 ## Example
 /model_name: "i82qcls7"

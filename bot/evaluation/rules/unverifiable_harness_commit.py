@@ -1,10 +1,10 @@
 """The file does not show which version of the harness measured it.
 
 ## What it does
-Names a commit that is null, that looks like `git describe` of another repository, or that nobody knows or looked up.
+Names a commit that is null, looks like `git describe` of another repository, or that nobody knows or looked up.
 
 ## Why is this bad?
-The harness records the commit of the folder that it was started in, which proves little.
+The commit recorded is that of the folder in which the harness started.
 
 ## When it is wrong
 The commit is public: `check --online` looks it up, or the declaration names it in `releases` or `commits`.

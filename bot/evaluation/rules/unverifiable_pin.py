@@ -1,14 +1,14 @@
 """A file does not record shots, a task version or a task definition that the leaderboard requires.
 
 ## What it does
-Names tasks whose shots, version or definition is declared but not recorded, which some formats never do, or of which
-the file has a function by its address only. With `pins = "required"` it is an error.
+Names what is declared but not recorded, which some formats never do, or recorded as the address of a function. An
+error with `pins = "required"`.
 
 ## Why is this bad?
-The file does not prove the result. Five shots and none differ by ten points.
+Five shots and none differ by ten points.
 
 ## When it is wrong
-The format cannot say it: leave the key out of the declaration, or take the notice.
+The format cannot say it: leave the key out, or take the notice.
 
 ## Example
 /versions/leaderboard_ifeval: (absent)

@@ -1,14 +1,14 @@
 """A value is not what other parts of the same file give.
 
 ## What it does
-Computes values again from the parts that a file has: rounds (EuroEval), experiments (MTEB), subsets (EvalScope),
-instances (HELM), answers (AISBench, evalchemy), outcomes (EvalPlus); and compares metrics that repeat each other.
+Computes values from their parts: rounds (EuroEval), experiments (MTEB), subsets (EvalScope), instances (HELM),
+answers (AISBench, evalchemy), outcomes (EvalPlus); and compares metrics that repeat each other.
 
 ## Why is this bad?
 The value was edited, or two runs were put together.
 
 ## When it is wrong
-The tool combines the parts otherwise since a release: report it, with the file.
+The tool combines them otherwise since a release: report it, with the file.
 
 ## Example
 (result) leaves/leaderboard_mmlu_pro/contradicted: {"acc,none": "its 10 rounds give 0.41"}

@@ -1,7 +1,7 @@
 """A value lies outside what its metric can take.
 
 ## What it does
-Compares each value with the declared range (0 to 1 for a fraction), and with that in the file.
+Compares it with the declared range (0 to 1 for a fraction), and with that in the file.
 
 ## Why is this bad?
 41.2 where 0.412 is meant passes every other check and tops the table.

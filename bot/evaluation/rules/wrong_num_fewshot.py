@@ -1,13 +1,13 @@
 """A task was run with another number of examples in the prompt.
 
 ## What it does
-Compares the recorded shots of each leaf with the declared ones.
+Compares each leaf's shots with the declared ones.
 
 ## Why is this bad?
 Five examples instead of three is an easier test.
 
 ## When it is wrong
-The board means the other number: change `num_fewshot` in the declaration.
+The board means the other number: change `num_fewshot`.
 
 ## Example
 /n-shot/leaderboard_bbh_navigate: 5

@@ -8,7 +8,7 @@ there.
 Otherwise whoever may write to the repository could replace the rows of others.
 
 ## When it is wrong
-The organization submits here, too: add it to `owners` in the settings.
+It submits here, too: add it to `owners`.
 
 ## Example
 (owners) acme/ belongs to example-org

@@ -1,14 +1,13 @@
 """A task was scored on another number of samples than it has.
 
 ## What it does
-Compares it with the declared number; where no field has it, it follows from value and standard error: n = 1 + p(1 -
-p) / se^2.
+Compares it with the declared number; where no field has it, n = 1 + p(1 - p) / se^2.
 
 ## Why is this bad?
 It is another dataset under the same name.
 
 ## When it is wrong
-The dataset has this size today: change `samples` of the leaf in the declaration.
+The dataset has this size today: change `samples` of the leaf.
 
 ## Example
 /n-samples/leaderboard_mmlu_pro/original: 12000
