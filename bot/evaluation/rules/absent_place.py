@@ -5,7 +5,7 @@ Names places for revision, date, precision, settings, sample counts and standard
 is above 1.
 
 ## Why is this bad?
-Nobody can tell how it was measured; fractions read as percentages are too small.
+Nobody can tell how it was measured; fractions read as percentages are a hundred times too small.
 
 ## When it is wrong
 The tool never writes the field: take the place out of the form, or mark it with `?`.

@@ -1,8 +1,8 @@
 """The file says one thing in two places, and says it differently.
 
 ## What it does
-Compares the model's name with its arguments, commits, data types, generation settings, templates and their hashes;
-and looks for a standard error that is missing where most tasks have one.
+Compares the model's name and its arguments, and what is there twice of commits, data types, generation settings,
+templates and their hashes; and looks for a standard error that is missing where most tasks have one.
 
 ## Why is this bad?
 A harness's own file agrees with itself. Two models, an adapter beside its base model, arguments that change the named

@@ -1,7 +1,7 @@
 """The harness version is known to give wrong numbers for these tasks, for everybody.
 
 ## What it does
-Compares it with the releases and commits that the declaration lists.
+Compares the version with the releases and commits that the declaration lists.
 
 ## Why is this bad?
 The task's version stayed: lm-eval 0.4.8 asked 5,000 questions in place of the 1,324 of `leaderboard_math_hard`.

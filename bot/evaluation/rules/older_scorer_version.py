@@ -1,7 +1,7 @@
 """The task was scored by an older version of the scorer, which the leaderboard accepts.
 
 ## What it does
-Names it with the declared difference.
+Names the version with the declared difference.
 
 ## Why is this bad?
 MATH had three scorers within nine months: the same run gave 186, 201 and 203 of 1,324.

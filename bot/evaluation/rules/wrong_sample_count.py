@@ -1,7 +1,7 @@
 """A task was scored on another number of samples than it has.
 
 ## What it does
-Compares it with the declared number; where no field has it, n = 1 + p(1 - p) / se^2.
+Compares the number with the declared one; where no field has it, n = 1 + p(1 - p) / se^2 gives it.
 
 ## Why is this bad?
 It is another dataset under the same name.
