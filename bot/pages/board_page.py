@@ -70,11 +70,17 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         newest=max((row.entry.date for row in board.rows), default="")[:10],
         figures=() if is_raw else tuple(_figures(content)),
         over_tasks=any(row.is_over_tasks for row in board.rows),
-        is_bare=all(row.entry.stderr is None for row in board.rows),
+        is_bare=_is_bare(board.rows),
         is_wide=_is_wide(board.rows),
         is_filtered=len(board.rows) >= SMALLEST,
         open_licences=sorted(OPEN_LICENCES & {facts.licence for facts in content.known.values()}),
     )
+
+
+def _is_bare(rows: Sequence[BoardRow]) -> bool:
+    """Tell whether no number in a cell has an error beside it."""
+    entries = [row.entry for row in rows]
+    return all(entry.stderr is None and all(score.stderr is None for score in entry.tasks) for entry in entries)
 
 
 def _is_wide(rows: Sequence[BoardRow]) -> bool:

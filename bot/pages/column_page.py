@@ -47,10 +47,12 @@ def _best(content: PageContent, task: str) -> Best | None:
     return Best(field[-1], stderr and TIE * stderr, row.entry.model.id, page, alike)
 
 
-def _top(content: PageContent, task: str) -> list[tuple[BoardRow, TaskScore]]:
-    """The rows with the highest scores, each with its score."""
+def _top(content: PageContent, task: str) -> list[tuple[int, BoardRow, TaskScore]]:
+    """The rows with the highest scores, each with its place, which equal scores share, and its score."""
     scored = ((row, score) for row in content.board.rows for score in row.entry.tasks if score.id == task)
-    return nlargest(TOP, (one for one in scored if one[1].score is not None), key=lambda one: one[1].score or 0.0)
+    best = nlargest(TOP, (one for one in scored if one[1].score is not None), key=lambda one: one[1].score or 0.0)
+    scores = [score.score for _, score in best]
+    return [(scores.index(score.score) + 1, row, score) for row, score in best]
 
 
 def column_page_of(content: PageContent, task: Task) -> bytes:

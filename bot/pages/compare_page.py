@@ -253,7 +253,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     return {
         "chosen": chosen,
         "sentences": [
-            (_verdict(one), sentence(one, shown[0], name)) for one, name in zip(compared, shown[1:], strict=True)
+            (name, _verdict(one), sentence(one, shown[0], name)) for one, name in zip(compared, shown[1:], strict=True)
         ],
         "figures": _figures(tasks, shown, found),
         "tables": (

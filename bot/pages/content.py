@@ -300,7 +300,8 @@ class PageContent:
             self.names[entry.key], entry, others, self.rank_sentence(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
-            self.source, row.evidence, row.ranks, [other.key for other in self.twins_of(entry)],
+            self.source, sorted(self.common_warnings), row.evidence, row.ranks,
+            [other.key for other in self.twins_of(entry)],
             {task: round(score) for task, score in self.odd.get(entry.key, {}).items()},
             [(self.names[one.entry.key], one.entry.average) for one in self.beside(row)], self.ranked,
         )  # fmt: skip
@@ -311,6 +312,7 @@ class PageContent:
         fixed = {
             "content": self,
             "declared": self.board.leaderboard,
+            "path": path,
             "root": root_of(path),
             "style": asset("site.css")[0],
             "board_title": self.board.leaderboard.title,

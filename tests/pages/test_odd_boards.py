@@ -387,8 +387,9 @@ def test_rows_of_one_commit_have_their_places_beside_each_other() -> None:
     made = [replace(one, date="2026-03-04T10:00:00Z", commit="c" * 40) for one in additions(rows)]
     for added in (made, made[::-1]):
         (page,) = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"]).tables
-        assert sorted(line[5] for line in page[1:]) == ["1", "2", "3", "4"]
-        assert [line[2] for line in page[1:] if line[5] == "1"] == [best.model.id]
+        row, place = page[0].index("Row"), page[0].index("Place")
+        assert sorted(line[place] for line in page[1:]) == ["1", "2", "3", "4"]
+        assert [line[row] for line in page[1:] if line[place] == "1"] == [best.model.id]
     apart = [replace(one, commit=str(place) * 40) for place, one in enumerate(made)]
     (page,) = found(Site(PageContent(board_of_rows(rows), history=apart))["changes.html"]).tables
     assert page[-1][5] == "1"  # the oldest stood alone

@@ -225,7 +225,8 @@
       ...compared.map((one, i) => {
         const said = make("p", "", { class: "lead" });
         const verdict = one.average?.verdict;
-        if (verdict) said.append(make("span", verdict, { class: `chip verdict ${{ higher: "well", lower: "warn" }[verdict] || ""}` }), " ");
+        const isApart = ["higher", "lower"].includes(verdict);
+        if (verdict) said.append(make("span", isApart ? `${heads[i + 1]} ${verdict}` : verdict, { class: `chip verdict ${{ higher: "well", lower: "warn" }[verdict] || ""}` }), " ");
         said.append(sentence(heads[0], heads[i + 1], one));
         return said;
       }),
