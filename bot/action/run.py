@@ -204,15 +204,16 @@ def findings_in(judgement: Judgement) -> Iterator[Finding]:
 def status_of(inputs: Inputs, judgement: Judgement) -> int:
     """Give the exit status that `fail-on` makes of the findings, also of files that may be results and cannot be read.
 
-    With `rejected` a row that only lacks tasks does not count.
+    With `rejected` a row that only lacks tasks does not count; a rejected file that its row does without never does.
     """
     fatal = FAILS[inputs.fail_on]
     if fatal and any(one.kind in MAY_BE_RESULTS for one in judgement.unread):
         return 1
     if inputs.fail_on == "rejected":
-        files, rows = judgement.verdicts, judgement.rows
+        files, rows = judgement.counting, judgement.rows
         return 1 if "rejected" in {*(one.status for one in files), *(one.status for one in rows)} else 0
-    return 1 if any(finding.severity in fatal for finding in findings_in(judgement)) else 0
+    found = findings_in(replace(judgement, verdicts=judgement.counting))
+    return 1 if any(finding.severity in fatal for finding in found) else 0
 
 
 def judge(run: Run, found: list[Place], there: Sequence[Entry] = ()) -> Judgement:

@@ -153,6 +153,14 @@ class Row:
         """How many of the leaderboard's leaves the row has, and which it lacks."""
         return coverage_of(self.measurements, self.leaderboard)
 
+    def does_without(self, submission: Verdict) -> bool:
+        """Tell whether a rejected submission is replaced by a newer one, or the row has every number without it."""
+        if submission.status != "rejected" or not self.files:
+            return False
+        is_used = any(file.path == submission.path for file in self.files)
+        is_old = submission.date < max(file.date for file in self.files)
+        return is_old or (self.status == "accepted" and not is_used)
+
     @cached_property
     def logs(self) -> Mapping[str, tuple[CheckedSamples, Literal["samples", "rescored"]]]:
         """By leaf the sample log that shows all its numbers, and how far, where the leaderboard asks for logs."""
@@ -194,14 +202,18 @@ class Judgement:
     unread: tuple[UnreadPath, ...] = ()
 
     @property
+    def counting(self) -> tuple[Verdict, ...]:
+        """The verdicts without those on rejected submissions that their row does without."""
+        rows = {row.key: row for row in self.rows}
+        keys = [one.result and key_of(self.leaderboard.id, one.result.model) for one in self.verdicts]
+        pairs = zip(self.verdicts, keys, strict=True)
+        return tuple(one for one, key in pairs if not (key in rows and rows[key].does_without(one)))
+
+    @property
     def has_errors(self) -> bool:
-        """Tell whether a row has an error, or a submission is faulty that no newer one has replaced."""
-        newest = {row.key: max(file.date for file in row.files) for row in self.rows if row.files}
-        faulty = (one for one in self.verdicts if one.status == "rejected")
-        return any(row.status == "rejected" or any(one.is_error for one in row.findings) for row in self.rows) or any(
-            one.result is None or one.date >= newest.get(key_of(self.leaderboard.id, one.result.model), 0.0)
-            for one in faulty
-        )
+        """Tell whether a row has an error, or a submission is faulty that its row does not do without."""
+        rows = any(row.status == "rejected" or any(one.is_error for one in row.findings) for row in self.rows)
+        return rows or any(one.status == "rejected" for one in self.counting)
 
     @property
     def unreadable(self) -> tuple[Verdict, ...]:

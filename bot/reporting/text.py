@@ -80,6 +80,10 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
         yield f"… and {counted(len(judgement.rows) - ROWS_SHOWN, 'more row')}: check --format summary lists all"
     if len(judgement.rows) == 1 and not quiet:
         yield from ("", *(f"  {line}" for line in score_lines(judgement.rows[0].scores)))
+    files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
+    for row in judgement.rows:
+        for file in (one for one in files[row.key] if is_spare(one, row)):
+            yield from ("", *_wrapped(f"{visible(file.path)}: {spare_said(row)}", "  ", "    "))
     named = _named_findings(judgement, f"{folder}/" if folder else "")
     causes = grouped(((finding.severity, finding.rule, noun), (name, finding)) for noun, name, finding in named)
     order = list(Severity)
@@ -217,8 +221,21 @@ def _file_lines(file: Verdict, row: Row, *, quiet: bool) -> Iterator[str]:
     version = brief(harness.version or harness.git_hash or "commit unknown")
     count = coverage_of(file.measurements, file.leaderboard).present
     brings = f", {count} subtask{'s' * (count != 1)}" if len(row.files) > 1 else ""
-    unused = "" if file.path in {one.path for one in row.files} or not row.files else ", not used"
-    yield f"  {file.parsed.format}, {harness.name} {version}{brings}{unused}"
+    is_unused = row.files and file.path not in {one.path for one in row.files}
+    spare = is_spare(file, row)
+    yield f"  {file.parsed.format}, {harness.name} {version}{brings}{', not used' if is_unused and not spare else ''}"
+    yield from _wrapped(spare_said(row), "  ", "    ") if spare else ()
+
+
+def is_spare(file: Verdict, row: Row) -> bool:
+    """Tell whether a rejected file stands beside an accepted row that has no number from it."""
+    return row.status == "accepted" and row.does_without(file) and file.path not in {one.path for one in row.files}
+
+
+def spare_said(row: Row) -> str:
+    """Why a file is not used that an accepted row does without."""
+    files = examples([visible(one.path) for one in row.files])
+    return f"not used: the row has its numbers from {files}; you may delete it"
 
 
 def finding_lines(finding: Finding, ink: Ink) -> Iterator[str]:

@@ -73,6 +73,19 @@ def test_a_wrong_input_is_one_annotation_and_status_2(job: Job) -> None:
     assert said.outputs["verdict"] == ""
 
 
+@pytest.mark.parametrize("fail_on", ["error", "rejected"])
+def test_a_rejected_file_beside_a_row_that_is_accepted_without_it_does_not_count(
+    github: GitHubServer, job: Job, fail_on: str
+) -> None:
+    cut = json.loads(result())
+    cut["config"]["limit"] = 5
+    event, sha = push(github, {"run/results_1.json": result(), "run/results_2.json": json.dumps(cut).encode()})
+    said = job.run("push", event, sha=sha, fail_on=fail_on)
+
+    assert "rejected: run/results_2.json" in said.log
+    assert said.status == 0
+
+
 @pytest.mark.parametrize(
     ("fail_on", "statuses"),
     [("error", [0, 0, 1, 1]), ("rejected", [0, 0, 0, 1]), ("warning", [0, 1, 1, 1]), ("never", [0, 0, 0, 0])],

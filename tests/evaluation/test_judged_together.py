@@ -5,9 +5,13 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+import pytest
+
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import parse_submission
+from bot.reporting.markdown import judgement_markdown
+from bot.reporting.text import Ink, terminal_text
 from bot.service.judge.facts import Judge
 from tests.evaluation.judging import base, declared, dumps, judgement_of, patched, rules_of
 
@@ -39,6 +43,26 @@ def test_a_faulty_file_that_a_sound_one_replaced_is_no_error() -> None:
     assert [verdict.status for verdict in judgement.verdicts] == ["rejected", "accepted"]
     assert not judgement.has_errors
     assert judgement_of({"old.json": faulty}).has_errors
+
+
+@pytest.mark.parametrize("when", [-100.0, 100.0])
+def test_a_faulty_file_beside_a_row_that_is_accepted_without_it_is_no_error(when: float) -> None:
+    faulty = patched({"/config/limit": 10, "/date": base()["date"] + when})
+    judgement = judgement_of({"cut.json": faulty, "whole.json": base()})
+    assert judgement.rows[0].status == "accepted"
+    assert not judgement.has_errors
+    said = "not used: the row has its numbers from whole.json; you may delete it"
+    assert said in terminal_text(judgement, Ink(colour=False), whole=True)
+    assert said in terminal_text(judgement, Ink(colour=False))
+    assert said in judgement_markdown(judgement)
+
+
+def test_a_faulty_file_that_the_row_needs_is_an_error() -> None:
+    newer = patched({"/results/leaderboard_mmlu_pro/acc,none": 7.0, "/date": base()["date"] + 100.0})
+    judgement = judgement_of({"new.json": newer, "old.json": base()})
+    assert judgement.rows[0].status == "accepted"
+    assert judgement.rows[0].files[0].path == "new.json"
+    assert judgement.has_errors
 
 
 def test_a_waiver_excuses_the_tasks_that_it_names() -> None:
