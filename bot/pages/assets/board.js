@@ -363,6 +363,11 @@
   addEventListener("popstate", show);
   addEventListener("hashchange", show);
 
+  const MARKS = { warned: "has a warning that not every row has", twin: "its values are all equal to another row's", odd: "far from what the row's other columns make likely" };
+  for (const [kind, said] of Object.entries(MARKS)) {
+    for (const cell of document.querySelectorAll(`.board td.${kind}:not(.size)`)) cell.title += (cell.title && "; ") + said;
+  }
+
   globalThis.page.board = {
     heads, names, tables, text, isRanked, half, change,
     all: inOrder,
