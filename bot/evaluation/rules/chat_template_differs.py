@@ -22,9 +22,11 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import find_format
-from bot.evaluation.rules.rule import Case, Violation, Violations, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule, run_again
 
 TUNED = re.compile(r"(?:^|[-_./])(instruct|chat|it|sft|dpo|rlhf)(?:$|[-_.])", re.IGNORECASE)
 
@@ -39,11 +41,15 @@ def chat_template_differs(case: Case) -> Violations:
     if expected != "any" and used != (expected == "always"):
         known = find_format(case.result.format)
         option = known.templating if known else "the chat template"
-        again = f"run again {'without' if used else 'with'} {option}"
+        hint, command = "measure with lm-eval 0.4.4 or later, with --apply_chat_template", ""
+        if used or can_use:
+            model = replace(case.result.model, chat_template=not used)
+            hint, command = run_again(case, f"run again {'without' if used else 'with'} {option}", model)
         yield Violation(
             f"the run {'used' if used else 'did not use'} a chat template; {case.leaderboard.id} says {expected}",
-            again if used or can_use else "measure with lm-eval 0.4.4 or later, with --apply_chat_template",
+            hint,
             case.result.pointer_to("chat_template"),
+            command=command,
         )
     elif expected == "any" and can_use and not used and TUNED.search(case.result.model.id):
         yield Violation(

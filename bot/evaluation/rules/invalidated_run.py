@@ -19,15 +19,15 @@ The mark was set by mistake: take it back in the tool.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.rule import Case, Violation, Violations, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule, run_again
 
 
 @rule(Severity.ERROR, looks_at="invalidated")
 def invalidated_run(case: Case) -> Violations:
     """Yield a violation where the run is marked as not valid."""
     if case.result.invalidated:
+        what = "if the mark is a mistake, remove it with the tool that set it; else run it again"
+        hint, command = run_again(case, what)
         yield Violation(
-            "the run is marked as invalidated",
-            "run it again; if the mark is a mistake, remove it with the tool that set it",
-            case.result.pointer_to("invalidated"),
+            "the run is marked as invalidated", hint, case.result.pointer_to("invalidated"), command=command
         )

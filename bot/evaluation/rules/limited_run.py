@@ -21,7 +21,7 @@ from __future__ import annotations
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement, by_task
-from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule, run_again
 
 
 @rule(Severity.ERROR)
@@ -33,11 +33,9 @@ def limited_run(case: Case) -> Violations:
         known = find_format(case.result.format)
         option = known.limiting if known else "a limit"
         share = f"{limit:.4g} of the samples" if 0 < limit < 1 else _samples(limit)
-        yield Violation(
-            f"the run was limited to {share} of each task ({option})",
-            f"run it again without {option}",
-            case.result.pointer_to("limit"),
-        )
+        hint, command = run_again(case, f"run it again without {option}")
+        message = f"the run was limited to {share} of each task ({option})"
+        yield Violation(message, hint, case.result.pointer_to("limit"), command=command)
         return
     for found in by_task(cut).values():
         yield _violation(case, found)

@@ -12,6 +12,8 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+from msgspec.structs import replace as replace_struct
+
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
@@ -19,7 +21,7 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import Measurement, Measurements
-from bot.evaluation.result import CheckedSamples, Result
+from bot.evaluation.result import CheckedSamples, Model, Result
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.submission import LATEST, Parsed
 from bot.evaluation.verdict import CommitFact, Row
@@ -196,6 +198,27 @@ def rerun_advice(result: Result, leaf_keys: Iterable[str], num_fewshot: int | No
     if command:
         return f"{what}:", command
     return (what if num_fewshot is None else f"{what} with {num_fewshot} shots"), ""
+
+
+def run_again(case: Case, what: str, model: Model | None = None) -> tuple[str, str]:
+    """The hint and the command that make a whole run again, of the file's model or of this one; groups by their names.
+
+    A call gives all of its tasks one number of shots, so there is one for each number that is declared.
+    """
+    result = replace_struct(case.result, model=model or case.result.model)
+    by_shots = grouped((one.required.task.num_fewshot, one) for one in case.measurements.present)
+    commands = [
+        rerun_advice(result, _with_groups(keys_of(found), result), shots, what)[1] for shots, found in by_shots.items()
+    ]
+    return (f"{what}:", " && ".join(commands)) if commands and all(commands) else (what, "")
+
+
+def _with_groups(keys: list[str], result: Result) -> list[str]:
+    """The keys of leaves, with the name of each group whose members are all among them in their place."""
+    for group, members in sorted(result.subtasks.items(), key=lambda one: -len(one[1])):
+        if len(members) > 1 and set(members) <= set(keys):
+            keys = [*(key for key in keys if key not in members), group]
+    return keys
 
 
 @dataclass(frozen=True, slots=True)
