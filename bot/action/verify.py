@@ -19,6 +19,7 @@ from bot.publishing.verdict_texts import ALL_FOLLOW, BrokenRow, broken_rows_text
 from bot.reporting.annotations import command, limited
 from bot.service.checks.badge import check_badge, to_json, write_badge
 from bot.service.checks.verify import Verifier, table_at
+from bot.service.checks.verify_board import verify_board
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import cached_answers
 
@@ -50,24 +51,27 @@ def verify(run: Run) -> int:
     for row in rows:
         said = row.why or row.notice
         run.say(f"{row.outcome}: {row.key}{f': {said}' if said else ''}")
-    unsound = [row for row in rows if not row.follows and row.outcome != "unavailable"]
+    board = verify_board(verifier)
+    run.say(board.said)
+    unsound = [*(row for row in rows if not row.follows and row.outcome != "unavailable"), *board.wrong]
     found = [BrokenRow(row.key, row.outcome, row.why, row.named(FIELDS)) for row in unsound]
     said_of = [one_line("; ".join([f"{one.key}: {one.outcome}: {one.why}", *one.fields])) for one in found]
     for line in limited(Severity.ERROR, [command(Severity.ERROR, one, title="verify") for one in said_of]):
         run.out.write(f"{line}\n")
     if run.inputs.badge:
-        write_badge(run.trigger.workspace / run.inputs.badge, rows)
+        write_badge(run.trigger.workspace / run.inputs.badge, rows, board.wrong)
     status = 1 if found and run.inputs.fail_on != "never" else 0
     unchecked = sum(row.outcome == "unavailable" for row in rows)
     if unchecked:
         run.warn("some rows could not be checked: a service did not answer")
         status = status or 3
-    urls = tell_issue(run, found, all_follow=all(row.follows for row in rows))
-    counts = {"accepted": str(sum(row.follows for row in rows)), "rejected": str(len(found))}
+    urls = tell_issue(run, found, all_follow=not found and not unchecked)
+    counts = {"accepted": str(sum(row.follows for row in rows)), "rejected": str(len(found) - len(board.wrong))}
     verdict = "rejected" if found else "" if unchecked else "accepted" if rows else "none"
-    path = write_report("verified.json", json.dumps([to_json(row) for row in rows], indent=2), run.environ)
+    report = json.dumps([to_json(row) for row in (*rows, *board.wrong)], indent=2)
+    path = write_report("verified.json", report, run.environ)
     more = f"; {unchecked} could not be checked" if unchecked else ""
-    head = f"{len(found)} of {len(rows)} rows do not follow from their evidence{more}."
+    head = f"{len(found) - len(board.wrong)} of {len(rows)} rows do not follow from their evidence{more}."
     items = "".join(f"{one.item}\n" for one in found)
     write_summary(f"{head}\n\n{items}" if items else f"{head}\n", run.environ)
     write_outputs(Outputs(verdict=verdict, report=path, pull_request=urls, **counts), run.environ)

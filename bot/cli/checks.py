@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from bot.platforms.platform import Opener
 from bot.reporting.escape import plain_json, visible, without_commands
 from bot.service.checks.badge import check_badge, to_json, write_badge, write_record
 from bot.service.checks.verify import VerifiedRow, Verifier, table_at
+from bot.service.checks.verify_board import verify_board
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import (
     cached_answers,
@@ -84,26 +85,37 @@ def verify(
     check_sources(sources or [])
     look_up = open_look_up(access, cached_answers(), warn)
     verifier = Verifier(opened, Opener(access), today, models, table, sources or [], look_up, samples)
-    rows = _print_rows(verifier.verify(entries or []), form, is_quiet=quiet)
+    rows, shown = _print_rows(verifier, entries or [], form, is_quiet=quiet)
     if badge is not None:
-        write_badge(badge, rows)
+        write_badge(badge, rows, shown)
     if out is not None:
         write_record(out, rows, datetime.now(UTC).date().isoformat())
-    outcomes = {row.outcome for row in rows if not row.follows}
+    outcomes = {row.outcome for row in (*rows, *shown) if not row.follows}
     if outcomes:
         raise typer.Exit(3 if outcomes == {"unavailable"} else 1)
 
 
-def _print_rows(found: Iterable[VerifiedRow], form: str, *, is_quiet: bool) -> list[VerifiedRow]:
-    """Print each row as soon as it is checked and then a summary, or all rows as JSON; return the rows."""
+def _print_rows(
+    verifier: Verifier, names: Sequence[str], form: str, *, is_quiet: bool
+) -> tuple[list[VerifiedRow], Sequence[VerifiedRow]]:
+    """Print each row as soon as it is checked and then a summary, or all rows as JSON.
+
+    Returns the rows, and the files that readers see and the entries do not give.
+    """
     rows: list[VerifiedRow] = []
-    for row in found:
+    for row in verifier.verify(names):
         rows.append(row)
         if form == "text" and not (is_quiet and row.follows):
             typer.echo(without_commands("\n".join(_lines(row))))
-    text = _summary(rows) if form == "text" else json.dumps([to_json(row) for row in rows], indent=2)
-    typer.echo(text if form == "text" else plain_json(text))
-    return rows
+    board = verify_board(verifier)
+    if form == "json":
+        typer.echo(plain_json(json.dumps([to_json(row) for row in (*rows, *board.wrong)], indent=2)))
+        return rows, board.wrong
+    for row in board.wrong:
+        typer.echo(without_commands("\n".join(_lines(row))))
+    typer.echo(without_commands(visible(board.said)))
+    typer.echo(_summary(rows))
+    return rows, board.wrong
 
 
 def _lines(row: VerifiedRow) -> list[str]:

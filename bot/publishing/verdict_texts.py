@@ -272,11 +272,14 @@ def verify_mark(target: str) -> Marker:
 
 
 def broken_rows_text(target: str, rows: Sequence[BrokenRow], mark: Marker) -> PostText:
-    """The issue: an item for each row, and the command that checks it again."""
+    """The issue: an item for each row and each file that readers see, and the command that checks it again."""
     lines = [row.item for row in rows[:BROKEN_ROWS_NAMED]]
     more = f"… and {len(rows) - BROKEN_ROWS_NAMED:,} more." if len(rows) > BROKEN_ROWS_NAMED else ""
-    do = "does" if len(rows) == 1 else "do"
-    head = f"{counted(len(rows), 'row')} of {code(target)} {do} not follow from the evidence:"
+    count = sum(row.outcome != "board" for row in rows)
+    do = "does" if count == 1 else "do"
+    head = f"{counted(count, 'row')} of {code(target)} {do} not follow from the evidence:"
+    if not count:
+        head = f"The rows of {code(target)} follow from the evidence, and what readers see does not follow from them:"
     call = f"Check again: {code(f'leaderboard-bot verify {quoted(target)}')}"
     parts = [head, "\n".join(lines), more, call, ISSUE_FOOT]
     return fitted("Rows of the board do not follow from their evidence", "\n\n".join(filter(None, parts)), mark)

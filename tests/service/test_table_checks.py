@@ -38,7 +38,10 @@ def test_a_cell_that_somebody_edited_is_found(hub: Hub, tmp_path: Path, how: str
         status, out, _ = bot("verify", CONTENTS, "--config", str(tmp_path / "bot.toml"), env=told)
         return status, out
 
-    assert verified() == (0, f"✓ follows (file)  {KEY}\n1 row: 1 follows\n")
+    status, out = verified()
+    first, read, last = out.splitlines()
+    assert (status, first, last) == (0, f"✓ follows (file)  {KEY}", "1 row: 1 follows")
+    assert read.endswith(": the entries, and the cells of the table")
     rows, why = EDITS[how]
     edited = TABLE + rows if rows is not None else (TABLE + NEW).replace(b"Average", b"Mean")
     hub.push(story.target, {"board.csv": edited + b"olympus/ares,7,\r\n"})  # the rows of others do not count

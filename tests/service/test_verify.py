@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import shutil
@@ -228,6 +230,40 @@ def test_the_command_says_which_rows_do_not_follow(place: Path) -> None:
     assert sorted(row["outcome"] for row in json.loads(out)) == ["follows", "untraceable"]
     status, _, err = bot("verify", place / "board", "acme/none", "--sources", place)
     assert (status, err) == (2, "leaderboard-bot: acme/none: no row at the target has this key, path or model\n")
+
+
+def test_a_table_that_the_entries_do_not_give_is_named_with_its_cell(place: Path) -> None:
+    there = place / "board" / "leaderboard.csv"
+    sound = there.read_text()
+    row = next(csv.DictReader(io.StringIO(sound)))
+    head = Folder(place / "board").git("rev-parse", "HEAD").strip()
+    call = ("verify", place / "board", "--sources", place)
+    status, out, _ = bot(*call)
+    assert (status, f"was read at commit {head}: the entries, and what they give\n" in out) == (0, True), out
+
+    edit(place, "leaderboard.csv", sound.replace(row["average"], "99.5", 1).encode())
+    status, out, _ = bot(*call, "--badge", place / "badge.json")
+    assert status == 1
+    assert "✗ board  leaderboard.csv: 1 cell is not what the entries give\n" in out
+    assert f"    average of {row['entry']}: published 99.5, computed {row['average']}\n" in out
+    assert out.splitlines()[-1] == "2 rows: 2 follow"
+    assert json.loads((place / "badge.json").read_text())["message"] == "the table differs from the rows"
+    assert [one["key"] for one in json.loads(bot(*call, "--format", "json")[1]) if one["outcome"] == "board"] == [
+        "leaderboard.csv"
+    ]
+
+    edit(place, "leaderboard.csv", sound.encode())
+    edit(place, "README.md", b"<!-- leaderboard-bot table -->\n| rank |\n<!-- leaderboard-bot table end -->\n")
+    status, out, _ = bot(*call)
+    assert (status, "✗ board  README.md: its table is not what the entries give\n" in out) == (1, True), out
+    edit(place, "README.md", None)
+
+    edit(place, "leaderboard.csv", b"Model,Score\na,1\n")
+    status, out, _ = bot(*call)
+    assert (status, "entries only: leaderboard.csv was not made by leaderboard-bot" in out) == (0, True), out
+    edit(place, "leaderboard.csv", None)
+    status, out, _ = bot(*call)
+    assert (status, "entries only, there is no leaderboard.csv" in out) == (0, True), out
 
 
 def test_all_reference_rows_follow_and_one_that_is_edited_does_not(reference: Path, tmp_path: Path) -> None:

@@ -19,13 +19,15 @@ COLORS = {"good": "#2e7d32", "bad": "#c62828", "unknown": "#616161"}  # white te
 SIZE = 7  # about the width of a character, in pixels
 
 
-def badge_of(rows: int, wrong: int, unavailable: int, word: str = "") -> tuple[str, str]:
+def badge_of(rows: int, wrong: int, unavailable: int, word: str = "", *, has_board: bool = True) -> tuple[str, str]:
     """The text of a badge, and its mood: of so many rows, some do not follow, and some could not be checked.
 
-    `word` is what all of them rest on.
+    `word` is what all of them rest on; without `has_board` the table that readers see is not what the rows give.
     """
     if wrong:
         return f"{wrong:,} of {rows:,} do not follow", "bad"
+    if not has_board:
+        return "the table differs from the rows", "bad"
     if unavailable or not rows:
         return f"{unavailable:,} of {rows:,} not checked" if rows else "no rows", "unknown"
     return f"{rows:,} of {rows:,}{f', evidence {word}' if word else ''}", "good"
@@ -72,12 +74,15 @@ def check_badge(path: Path) -> None:
         raise CallError(f"{path}: there is no folder for it")
 
 
-def write_badge(path: Path, rows: Sequence[VerifiedRow]) -> None:
-    """Write a badge, see `check_badge` for its name. Raises CallError if it cannot be written."""
+def write_badge(path: Path, rows: Sequence[VerifiedRow], shown: Sequence[VerifiedRow] = ()) -> None:
+    """Write a badge, see `check_badge` for its name; `shown` are files that differ from the rows.
+
+    Raises CallError if it cannot be written.
+    """
     unavailable = sum(row.outcome == "unavailable" for row in rows)
     wrong = sum(not row.follows for row in rows) - unavailable
     words = [one for one in EVIDENCE_WORDS if any(row.evidence == one for row in rows)]
-    badge = badge_of(len(rows), wrong, unavailable, words[0] if words else "")
+    badge = badge_of(len(rows), wrong, unavailable, words[0] if words else "", has_board=not shown)
     _write(path, badge_json(*badge) if path.suffix == ".json" else badge_svg(*badge))
 
 

@@ -26,7 +26,7 @@ from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows, known_logs, like_rows, own_sources
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
 from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries, raws_of
-from bot.publishing.layout import CellChange, RowChange
+from bot.publishing.layout import CellChange, RowChange, StoredEntries
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import TableLayout, table_layout
 from bot.reporting.escape import brief
@@ -43,7 +43,7 @@ from bot.service.settings.config import load_settings
 
 LONGEST_DIFFERENCE = 200  # letters of a value that differs
 Outcome = Literal[
-    "follows", "differs", "table", "declaration", "evidence", "gone", "model", "untraceable", "unavailable"
+    "follows", "differs", "table", "declaration", "evidence", "gone", "model", "untraceable", "unavailable", "board"
 ]
 
 
@@ -55,8 +55,9 @@ class VerifiedRow:
     row follows, and the table that people read says another thing. `declaration`: only under today's. `evidence`: a
     file has other bytes than the row names. `gone`: a file, its commit or its repository is gone. `model`: the revision
     of the model is gone, so that nobody can run it again. `untraceable`: no repository is named, or no declaration that
-    can be read. `unavailable`: a service could not be asked. `notice` is something to know of a row with which nothing
-    is wrong, and `digest` tells which row it was, see `digest_of`. `evidence` is what the row rests on.
+    can be read. `unavailable`: a service could not be asked. `board`: no row, but a file that readers see and the
+    entries do not give. `notice` is something to know of a row with which nothing is wrong, and `digest` tells which
+    row it was, see `digest_of`. `evidence` is what the row rests on.
     """
 
     key: str
@@ -118,7 +119,7 @@ class Verifier:
 
         Raises CallError for a name that no row has, and for a target without rows: its address may be mistyped.
         """
-        stored = self.target.scan_entries()
+        stored = self.stored
         if not stored.entries and not stored.skipped:
             what = "check the address, or publish a row there and merge its request"
             raise CallError(f"{self.target.name}: there is no entry to verify; {what}")
@@ -148,7 +149,7 @@ class Verifier:
             return VerifiedRow(entry.key, "unavailable", str(failure))
 
     def _row(self, entry: Entry) -> VerifiedRow:
-        declared = self._declaration(entry)
+        declared = self.declaration(entry)
         refuse_many_sources(entry)
         self._evidence.forms = declared.formats
         read = [(file, *self._read(entry, file, declared)) for file in entry.evidence]
@@ -220,7 +221,7 @@ class Verifier:
     def _unasked(self, entry: Entry) -> Iterator[str]:
         """A sentence for each harness commit that GitHub did not answer about: there the row is believed."""
         recorded = entry.facts.commits if entry.facts else {}
-        asked = self.look_up(recorded, self._declaration(entry)) if recorded else {}
+        asked = self.look_up(recorded, self.declaration(entry)) if recorded else {}
         for commit in recorded:
             if commit not in asked:
                 yield f"that commit {commit[:40]} is {recorded[commit].answer} is the row's own word"
@@ -243,6 +244,11 @@ class Verifier:
         return None, next(iter([*made.refused.values(), *errors]), "the evidence gives no row")
 
     @cached_property
+    def stored(self) -> StoredEntries:
+        """The entries of the target, read once."""
+        return self.target.scan_entries()
+
+    @cached_property
     def _evidence(self) -> EvidenceReader:
         return EvidenceReader(self.opener, [*self.sources, *(self.table.sources if self.table else ())])
 
@@ -251,7 +257,7 @@ class Verifier:
         """A function that asks the Hub about the revision of a model, once for each revision."""
         return cache(partial(model_state, self.opener))
 
-    def _declaration(self, entry: Entry) -> Leaderboard:
+    def declaration(self, entry: Entry) -> Leaderboard:
         """The declaration that a row names: kept at the target, shipped, or today's."""
         digest, today = entry.leaderboard.digest, self.today
         if digest not in self._declared:
