@@ -16,7 +16,7 @@ from bot.evaluation.submission import Parsed
 from tests.evaluation import test_helm, test_mteb, test_olmes
 from tests.evaluation.drafting import drafted
 from tests.evaluation.inspect_logs import header, log_json
-from tests.evaluation.judging import dumps
+from tests.evaluation.judging import ABSENT, dumps, outcome_of, patched
 from tests.evaluation.test_evalchemy import evalchemy
 from tests.evaluation.test_every_eval_ever import record
 from tests.evaluation.test_every_eval_ever import result as measured
@@ -209,3 +209,12 @@ def test_a_draft_knows_that_a_correlation_may_be_negative() -> None:
     board, _ = drafted(euroeval(20.0, 0.2))
     assert board.tasks[0].range == (-100, 100)
     assert found_by("value-out-of-range", euroeval(-1.0, -0.01), board) == ""
+
+
+def test_a_pasted_number_is_a_warning_and_an_error_where_its_group_has_another_mean() -> None:
+    key = "leaderboard_bbh_snarks"
+    pasted = {f"/{table}/{key}": ABSENT for table in ("n-shot", "versions", "n-samples", "configs")}
+    value = f"/results/{key}/acc_norm,none"
+    for more, severity in (({}, "warning"), ({value: 160 / 178}, "error")):
+        outcome = outcome_of(patched(pasted | more))
+        assert [str(one.severity) for one in outcome.findings if one.rule == "contradicts-itself"] == [severity]

@@ -2,11 +2,13 @@
 
 ## What it does
 Compares the model's name and its arguments, and what is there twice of commits, data types, generation settings,
-templates and their hashes; and looks for a standard error that is missing where most tasks have one.
+templates and their hashes; and looks for a task without a standard error where most have one, or without two or more of
+version, shots, samples and definition that most have.
 
 ## Why is this bad?
 A harness's own file agrees with itself. Two models, an adapter beside its base model, arguments that change the named
-model's weights, or a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`) are errors, the rest are warnings.
+model's weights, a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`), or such a task with which the group's
+mean is another are errors, the rest are warnings.
 
 ## When it is wrong
 A tool of yours adds fields: say which of them counts.
@@ -21,12 +23,20 @@ A tool of yours adds fields: say which of them counts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from math import isfinite
 
-from bot.evaluation.finding import Severity, examples, grouped
-from bot.evaluation.measurement import Measurement, by_task
+from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves
+from bot.evaluation.finding import Severity, examples, grouped, shown
+from bot.evaluation.measurement import Measurement, by_task, sizes
+from bot.evaluation.result import Result
+from bot.evaluation.rules.group_contradicts_leaves import TOLERANCE
 from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule
 
 HINT = "upload the file as the harness wrote it"
+RECORDED = {"version": "version", "num_fewshot": "number of shots", "samples": "number of samples",
+            "definition": "definition"}  # fmt: skip
+ABSENT = (None, "")
 
 
 @rule(Severity.ERROR, invalidates_score=False)
@@ -41,6 +51,41 @@ def contradicts_itself(case: Case) -> Violations:
         message = f"no standard error of {what} for {where}, and most tasks of the file have one"
         violation = case.at(found, message, HINT, "value")
         yield Violation(message, HINT, violation.pointer, violation.task, violation.leaves, severity=Severity.WARNING)
+    usual = _usual(case.result)
+    unrecorded = [one for one in case.measurements.present if len(_lacks(one, usual)) > 1]
+    for found in by_task(unrecorded).values():
+        *names, last = [RECORDED[name] for name in _lacks(found[0], usual)]
+        mean = _other_mean(case, found)
+        message = (
+            f"{examples(keys_of(found))}: no {', '.join(names)} or {last}, which most tasks of the file have{mean}"
+        )
+        yield replace(case.at(found, message, HINT), severity=None if mean else Severity.WARNING)
+
+
+def _usual(result: Result) -> list[str]:
+    """The fields that most leaves of the file record."""
+    leaves = result.leaves.values()
+    return [name for name in RECORDED if 2 * sum(getattr(one, name) in ABSENT for one in leaves) < len(leaves)]
+
+
+def _lacks(measurement: Measurement, usual: Sequence[str]) -> list[str]:
+    return [name for name in usual if getattr(measurement.leaf, name) in ABSENT]
+
+
+def _other_mean(case: Case, found: Sequence[Measurement]) -> str:
+    """Say that the row of their group is no mean with these leaves; "" where it is, or there is none."""
+    result, task, value_key = case.result, found[0].required.task, found[0].required.value_key
+    known, strange = sizes(case.leaderboard, result.format), set(keys_of(found))
+    of_task = {leaf.key(result.format) for leaf in task.leaves}
+    for group in result.groups[:MOST]:
+        members = [key for key in leaves_of(group.key, result.subtasks) if key not in strange]
+        value = group.numbers.get(value_key)
+        if not members or not of_task.issuperset(members) or type(value) is not float:
+            continue
+        means = means_of_leaves(result, [*members, *strange], value_key, known)
+        if means is not None and isfinite(means[0]) and not any(abs(value - mean) <= TOLERANCE for mean in means):
+            return f"; {shown(group.key)} has {value_key} {value!r}, and with them the mean is {means[0]!r}"
+    return ""
 
 
 def _lacking(found: Sequence[Measurement]) -> list[Measurement]:
