@@ -153,3 +153,41 @@ def test_a_cell_that_is_another_number_of_the_file_says_which(folder: Path) -> N
     assert "model-2, Robust: there 41.75, computed 52.50: another number of its files: score of external" in stdout, (
         stderr
     )
+
+
+def test_counts_that_the_table_shows_are_taken_and_no_side_file(folder: Path) -> None:
+    """Of each file the cost is shown, and a file beside them has another count of few of them."""
+    names = {f"tool-{number}": 1200 + 137 * number for number in range(12)}
+    for name, tokens in names.items():
+        place = folder / "results" / name / "measured.json"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(json.dumps({"status": "measured", "totalTokens": tokens, "toolCount": tokens % 7}))
+    side = {"servers": {name: {"full": tokens + (name == "tool-3")} for name, tokens in list(names.items())[:6]}}
+    (folder / "results" / "side.json").write_text(json.dumps(side))
+    rows = "".join(f"{name},{tokens}\n" for name, tokens in names.items())
+    (folder / "board.csv").write_text(f"name,tokens\n{rows}")
+    _, stdout, stderr = bot("init", "ours", "--table", "board.csv", "--results", "results")
+    assert "12 of 12 rows reproduced to the printed digit, in 1 of 1 column" in stdout, stderr
+
+
+def test_files_with_one_frame_and_other_rows_are_held_against_the_table(folder: Path) -> None:
+    """More files list other things below the same keys, and the models stand in two of them, by benchmark."""
+    models = {f"model {name}": number for number, name in enumerate(("atlas", "borea", "heron", "ibis"))}
+    folder.joinpath("results").mkdir(exist_ok=True)
+    for part, least in (("one", 0.5), ("two", 0.6017)):
+        found = [
+            {"runner": name, "bench": f"{part}-{bench}", "auc": least + 0.0731 * number + 0.0113 * bench}
+            for name, number in models.items()
+            for bench in (1, 2)
+        ]
+        (folder / "results" / f"{part}.json").write_text(json.dumps({"version": 1, "made": "", "rows": found}))
+    for number in range(4):
+        other = [{"runner": name, "set": number, "risk": 0.9, "band": 0.1, "wait": 3} for name in models]
+        (folder / "results" / f"a{number}.json").write_text(json.dumps({"version": 1, "made": "", "rows": other}))
+    lines = [
+        f"| {name} | {0.5 + 0.0731 * number + 0.0113:.3f} | {0.5 + 0.0731 * number + 0.0226:.3f} |"
+        for name, number in models.items()
+    ]
+    (folder / "board.md").write_text("\n".join(["| Model | First | Second |", "|---|---|---|", *lines, ""]))
+    _, stdout, stderr = bot("init", "ours", "--table", "board.md", "--results", "results")
+    assert "4 of 4 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stderr

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -67,10 +67,10 @@ class NamedRows:
         return list(dict.fromkeys(name for name in self.names if name))
 
     def of_model(self) -> list[list[DraftedRow]]:
-        """The rows of each model."""
-        found: dict[str, list[DraftedRow]] = {}
+        """The rows of each model in each file."""
+        found: dict[tuple[str, str], list[DraftedRow]] = {}
         for name, row in zip(self.names, self.rows.rows, strict=True):
-            found.setdefault(name, []).append(row)
+            found.setdefault((name, row.path), []).append(row)
         return list(found.values())
 
     @property
@@ -128,6 +128,11 @@ def is_alike(one: Collection[Any], other: Collection[Any]) -> bool:
     return both >= ALIKE * max(1, min(len(one), len(other)))
 
 
+def _shares_most(one: Collection[Any], other: Collection[Any]) -> bool:
+    """Tell whether two sets of keys share half of the larger one."""
+    return len(set(one) & set(other)) >= ALIKE * max(len(one), len(other))
+
+
 def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[DraftedRows]:
     """The ways in which these files may hold measurements: whole, in lists of objects, or in objects by name."""
     places: dict[str, list[DraftedRow]] = {}
@@ -142,6 +147,24 @@ def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[DraftedRows]:
     for place, found in places.items():
         if 2 * seen[place] > len(read):
             yield DraftedRows(place, tuple(found[:MOST_ROWS]), tuple(read), has_lines)
+            layouts = _of_alike_rows(found[:MOST_ROWS]) if place else []
+            for rows in layouts if len(layouts) > 1 else ():
+                yield DraftedRows(place, rows, tuple(dict.fromkeys(row.path for row in rows)), has_lines)
+
+
+def _of_alike_rows(rows: Sequence[DraftedRow]) -> list[tuple[DraftedRow, ...]]:
+    """The rows of the files whose first rows share most keys: files with one frame may list other things."""
+    of_file: dict[str, list[DraftedRow]] = {}
+    for row in rows:
+        of_file.setdefault(row.path, []).append(row)
+    groups: list[list[DraftedRow]] = []
+    for some in of_file.values():
+        group = next((one for one in groups if _shares_most(one[0].value, some[0].value)), None)
+        if group is None:
+            groups.append(some)
+        else:
+            group += some
+    return [tuple(group) for group in groups]
 
 
 def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tuple[Any, dict[str, str]]]]]:

@@ -161,13 +161,15 @@ def drafted_values(way: NamedRows, *, is_searched: bool) -> list[DraftedValue]:
     root = _Node()
     for row in way.rows.rows:
         _add(root, row.value, 0)
-    of_model = [[row.value for row in rows] for rows in way.of_model() if len({row.path for row in rows}) == 1]
+    of_model = [[row.value for row in rows] for rows in way.of_model()]
     count = sum(map(len, of_model))
     is_repeated = way.model and 2 * count > len(way.rows.rows) and 2 * count >= 3 * len(of_model)
     told = _telling([_without(rows, way.model) for rows in of_model]) if is_repeated else _Told(("",))
     start = _Way(told=told.texts if any(told.texts) else (), questions=told if told.is_of_questions else None)
     found: list[DraftedValue] = []
     _collect(root, start, found, is_searched=is_searched)
+    if is_searched:
+        found += _others(root, start, root.count / 2)
     return _apart(found[:MOST_VALUES])
 
 
@@ -281,6 +283,21 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         else:
             for key in alike:
                 _collect(groups[key], way.to(key), found, is_searched=is_searched)
+
+
+def _others(node: _Node, way: _Way, fewest: float) -> Iterator[DraftedValue]:
+    """The numbers of most rows whose keys say that they are no scores, such as counts and costs: a table may show them.
+
+    Those in lists are left out: there they are of parts of a measurement.
+    """
+    if way.questions is not None:
+        return
+    for key, one in node.inside.items():
+        if one.is_number and not one.inside and len(one.numbers) >= fewest and NO_SCORE.search(words_of(key)):
+            value = _value(one, way, key, {})
+            yield replace(value, keys={**value.keys, "unit": "plain"}, todo="")
+        elif key != ANY:
+            yield from _others(one, way.to(key), fewest)
 
 
 def _is_score(key: str, numbers: Mapping[str, _Node]) -> bool:
