@@ -9,7 +9,7 @@ import pytest
 
 from bot.pages.addresses import column_page, row_page
 from bot.pages.site import Site
-from tests.pages.boards import site_of_long_names
+from tests.pages.boards import site_of_long_names, site_of_sixty_tasks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -77,6 +77,10 @@ def look(browser: Browser, site: Site, folder: Path, paths: list[str], width: in
 def test_no_text_lies_over_another_on_the_board_and_the_page_of_a_row(browser: Browser, tmp_path: Path) -> None:
     site = site_of_long_names(20)
     assert look(browser, site, tmp_path, ["index.html", row_page(next(iter(site.content.rows)))], 360) == []
+
+
+def test_scores_with_an_error_are_whole_where_no_row_has_an_average(browser: Browser, tmp_path: Path) -> None:
+    assert look(browser, site_of_sixty_tasks(), tmp_path, ["index.html"], 1280) == []
 
 
 @pytest.mark.slow

@@ -498,3 +498,24 @@ def test_a_score_of_which_the_entry_names_no_subtask_is_shown_as_that() -> None:
     bare = replace(entry, tasks=(replace(entry.tasks[0], leaves=()), *entry.tasks[1:]))
     site = site_of((first, bare, last))
     assert ", of which the entry names no subtask." in text(site, row_page(site.content.names[bare.key]))
+
+
+def test_equal_scores_share_a_place_on_the_page_of_a_column() -> None:
+    rows = generated(12)
+    task = rows[0].tasks[0].id
+    best = max(rows, key=lambda row: row.tasks[0].score or 0.0)
+    others = [replace(rows[0], tasks=best.tasks) if row is rows[0] else row for row in rows]
+    page = found(site_of(tuple(others))[column_page(task)])
+    assert [line[0] for line in page.tables[0][1:4]] == ["1", "1", "3"]
+    assert "12 rows with a score; the first 10 of 12 are listed." in page.text
+
+
+def test_a_warning_of_every_row_stands_below_its_scores_and_in_no_box() -> None:
+    common, own = Remark("older-scorer-version", "an older version"), Remark("implausibly-low", "MATH is 0")
+    first, *rest = (replace(row, warnings=(common,)) for row in generated(6))
+    site = site_of((replace(first, warnings=(common, own)), *rest))
+    for entry, said in ((first, "1 warning about this row"), (rest[0], "")):
+        page = found(site[row_page(site.content.names[entry.key])]).text
+        assert page.index("Every score") < page.index("As every row of this board: an older version")
+        assert said in page
+        assert bool(said) == ("about this row" in page)
