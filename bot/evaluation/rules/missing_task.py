@@ -7,8 +7,8 @@ Looks for every declared leaf and metric in all files of one row.
 A mean over what is there looks plausible and is wrong.
 
 ## When it is wrong
-The other file makes another row, as only one records revision or precision: give both with `--model-name` or
-`precision`.
+The other file makes another row, as only one records revision or precision: name the revision with `--model-name`,
+and declare the `precision`.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)
@@ -24,7 +24,9 @@ from msgspec.structs import replace
 
 from bot.evaluation.finding import Severity, counted, examples, grouped, shown
 from bot.evaluation.formats import format_of
+from bot.evaluation.formats.fields import PRECISIONS
 from bot.evaluation.formats.format import Rerun
+from bot.evaluation.identity import why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, sizes
 from bot.evaluation.result import Result
@@ -60,9 +62,10 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
         command = known.rerun(wanted) if known.rerun else ""
         hint = f"measure it with {known.title}{':' if command else ''}"
     whole = len(keys) == len(task.leaves)
+    elsewhere, remedy = _elsewhere(case, missing)
     return Violation(
-        _message(missing, keys, result) + _elsewhere(case, missing),
-        hint,
+        _message(missing, keys, result) + elsewhere,
+        f"if it is the same model: {remedy}; else {hint}" if remedy else hint,
         result.pointer_to("leaves") if whole and len(keys) > 1 else result.pointer_to("leaf", keys[0]),
         task.id,
         tuple(dict.fromkeys(required.leaf.id for required in missing)),
@@ -97,18 +100,32 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
     return f"{examples(keys)} {count} of the {len(task.leaves)} that {task.title} needs"
 
 
-def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> str:
-    """Say that another row has a missing leaf, and would be this one if all files said what was measured."""
+def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> tuple[str, str]:
+    """Say that another row has a missing leaf and would be this one if all files said what was measured, and how to."""
     ours, wanted = case.row.key, {required.leaf.id for required in missing}
     for key, leaves in case.others.items():
         settings = ("revision", ours.revision, key.revision), ("precision", ours.precision, key.precision)
         unlike = [(name, here, there) for name, here, there in settings if here != there]
         is_like = key.chat_template == ours.chat_template and not any(here and there for _, here, there in unlike)
         if unlike and is_like and wanted & leaves:
-            name, here, there = unlike[0]
-            told = f"{shown(there) or UNSAID} there and {shown(here) or UNSAID} here"
-            return f"; another row of this model has it, but the {name} is {told}"
-    return ""
+            told = [
+                f"the {name} is {shown(there) or UNSAID} there and {shown(here) or UNSAID} here"
+                for name, here, there in unlike
+            ]
+            called = (not ours.revision and case.row.lead.called) or ours.model
+            remedies = [_remedy(called, ours.model, name, here or there) for name, here, there in unlike]
+            return f"; another row of this model has it, but {' and '.join(told)}", ", and ".join(
+                filter(None, remedies)
+            )
+    return "", ""
+
+
+def _remedy(called: str, model: str, name: str, value: str) -> str:
+    """How to say the revision or the precision that a file of the model leaves out; "" where nothing can."""
+    if name == "precision":
+        return f'`precision = "{value}"` in the declaration' if value in PRECISIONS else ""
+    mapped = f"{model}@{value}"
+    return "" if why_no_mapping(called, mapped) else f"`--model-name {called}={mapped}` (or `identity` in bot.toml)"
 
 
 def _nothing(case: RowCase) -> Violation:

@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from bot.evaluation.finding import Finding
-from bot.evaluation.rules.rule import rerun_advice
-from tests.evaluation.judging import ABSENT, base, judgement_of, outcome_of, patched
+from bot.evaluation.rules.rule import Facts, rerun_advice
+from tests.evaluation.judging import ABSENT, base, declared, judgement_of, outcome_of, patched
 
 MMLU_PRO = "/results/leaderboard_mmlu_pro"
 
@@ -64,6 +64,26 @@ def test_a_task_that_files_of_an_unknown_revision_have_is_not_only_missing(revis
     judgement = judgement_of({"a.json": patched({MMLU_PRO: ABSENT}), "b.json": patched(other)})
     [finding] = [found for row in judgement.rows for found in row.findings if found.rule == "missing-task"]
     assert finding.message == "leaderboard_mmlu_pro is missing: MMLU-PRO has no other subtask" + told.format(pinned)
+    assert finding.hint.startswith("if it is the same model: `--model-name ") is bool(told)
+
+
+def test_a_file_that_leaves_out_revision_and_precision_is_told_how_to_join_the_other() -> None:
+    args = {"/config/model_args": "pretrained=example-org/kestrel-7b", "/config/model_dtype": ""}
+    bare = patched({"/config/model_sha": "", "/config/model_revision": "", MMLU_PRO: ABSENT, **args})
+    only = {key: value for key, value in base()["results"].items() if key == "leaderboard_mmlu_pro"}
+    files = {"bare.json": bare, "part.json": patched({"/results": only})}
+    pinned, model = base()["config"]["model_sha"], "example-org/kestrel-7b"
+    rows = {row.key.revision: row for row in judgement_of(files).rows}
+    [finding] = [found for found in rows[""].findings if found.rule == "missing-task"]
+    assert f"the revision is {pinned} there and not recorded here and the precision is bfloat16" in finding.message
+    assert finding.hint == (
+        f"if it is the same model: `--model-name {model}={model}@{pinned}` (or `identity` in bot.toml), "
+        'and `precision = "bfloat16"` in the declaration; else measure it:'
+    )
+    facts = Facts(names={model: f"{model}@{pinned}"})
+    board = declared().model_copy(update={"precision": "bfloat16"})
+    [row] = judgement_of(files, board, facts).rows
+    assert row.status == "accepted"
 
 
 def test_of_very_many_rows_the_same_are_looked_through_in_any_order_of_the_files() -> None:
