@@ -6,7 +6,7 @@ import re
 from urllib.parse import quote
 
 # An underscore inside of a word is none of emphasis; a colon could make an address a link.
-MARKUP = re.compile(r"[^\w ./,+%=-]|(?<![^\W_])_|_(?![^\W_])")
+MARKUP = re.compile(r"[^\w ./,+%=()-]|(?<![^\W_])_|_(?![^\W_])")
 WWW = re.compile(r"\b(www)\.", re.IGNORECASE)
 # What the runner of a workflow takes for a command: `::name::` at the start of a line, `##[name]` anywhere in it.
 COMMAND_LINE = re.compile(r"(^|[\r\n])([^\S\r\n]*)(?=::)")
@@ -112,9 +112,14 @@ def without_references(text: str) -> str:
 def plain_markup(text: str) -> str:
     """A text where Markdown and HTML both apply: every letter that could be markup is a character reference.
 
-    It holds in running text, in a table's cell, in a link's address and in an attribute between quotes.
+    It holds in running text, in a table's cell and in an attribute between quotes. Parentheses alone are no markup.
     """
     return WWW.sub(r"\1&#46;", MARKUP.sub(lambda found: f"&#{ord(found[0])};", visible(text)))
+
+
+def plain_in_link(text: str) -> str:
+    """The same for text within or behind the brackets of a link, where parentheses would begin or end its address."""
+    return plain_markup(text).replace("(", "&#40;").replace(")", "&#41;")
 
 
 def cell(value: float | None, digits: int) -> str:

@@ -23,7 +23,7 @@ from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.sheet import Grid
 from bot.publishing.tables.values import Rounding, RowView, Unit, in_unit, lookup, rounded, scaled, unit_of
-from bot.reporting.escape import plain_markup
+from bot.reporting.escape import plain_in_link, plain_markup
 
 SAMPLED = 60  # rows that decide which reading a column has
 CLUSTERED = 10  # values of one column lie this much closer together than if they were spread evenly
@@ -379,7 +379,7 @@ def _templates(
         org, _, name = model.id.rpartition("/")
         text = cell.replace("{", "{{").replace("}", "}}")
         for accessor, part in (("model.id", model.id), ("model.name", name), ("model.org", org)):
-            for spelled in (part, plain_markup(part) if written == "markdown" else part):
+            for spelled in (part, *((plain_markup(part), plain_in_link(part)) if written == "markdown" else ())):
                 if len(spelled) > 2:
                     text = "".join(
                         piece if PLACEHOLDER.fullmatch(piece) else piece.replace(spelled, "{" + accessor + "}")
@@ -392,9 +392,9 @@ def _templates(
 
 def _filled(template: str, one: ModelFiles, written: TableFormat) -> str:
     org, _, name = one.model.id.rpartition("/")
-    text = template
+    text, escape = template, plain_in_link if "]" in template else plain_markup
     for accessor, part in (("model.id", one.model.id), ("model.name", name), ("model.org", org)):
-        text = text.replace("{" + accessor + "}", plain_markup(part) if written == "markdown" else part)
+        text = text.replace("{" + accessor + "}", escape(part) if written == "markdown" else part)
     return text.replace("{{", "{").replace("}}", "}")
 
 

@@ -12,7 +12,7 @@ from string import Formatter
 from bot.errors import Unwritable
 from bot.publishing.tables.mapping import NULL, OMIT, MappedColumn, TableFormat, TableOptions
 from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, in_unit, lookup, placeholders, rounded, unit_of
-from bot.reporting.escape import brief, no_formula, plain_markup
+from bot.reporting.escape import brief, no_formula, plain_in_link, plain_markup
 
 LONGEST_TEXT_OF_ENTRY = 200  # characters of one text of an entry; names on the Hub have at most 96
 ColumnPath = tuple[
@@ -130,7 +130,7 @@ def _text(text: str, written: TableFormat, template: str) -> str:
             f"{brief(text, 60)!r} cannot be written into a cell: it is too long, not printable, or has < or >"
         )
     if is_markdown:
-        return plain_markup(text)
+        return plain_in_link(text) if "]" in template else plain_markup(text)
     return html(text) if is_html else text
 
 

@@ -197,8 +197,9 @@ def changes_of(grid: Grid, edit: TableEdit) -> dict[str, tuple[CellChange, ...]]
     for slot in slots:
         cells = [(column_path, cell) for column_path, cell in slot.cells.items() if cell is not ABSENT]
         cells.sort(key=lambda each: order.get(each[0], len(order)))
-        old = {path: as_text(grid.cell(slot.row, path)) for path, _ in cells} if isinstance(slot, Update) else {}
-        changes = (CellChange(".".join(path), old.get(path), as_text(cell)) for path, cell in cells)
+        seen = grid.unescaped
+        old = {path: seen(as_text(grid.cell(slot.row, path))) for path, _ in cells} if isinstance(slot, Update) else {}
+        changes = (CellChange(".".join(path), old.get(path), seen(as_text(cell))) for path, cell in cells)
         shown[slot.wanted.change_key] = tuple(changes)
     return shown
 

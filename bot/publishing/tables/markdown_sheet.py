@@ -121,6 +121,10 @@ class MarkdownSheet(Grid):
         """A cell's text as a reader sees it."""
         return plain(text)
 
+    def unescaped(self, text: str) -> str:
+        """A cell's text with its markup, and letters in the place of character references."""
+        return unescape(text)
+
     def shown(self, text: str) -> str:
         """A cell's text without markup, but for the code marks around the whole of it."""
         return f"{CODE}{plain(text)}{CODE}" if is_bold(text.strip("*"), CODE) else plain(text)

@@ -53,6 +53,10 @@ class Grid(Protocol):
         """A cell's text without the markup of the format, as used to compare keys; most formats have none."""
         return text
 
+    def unescaped(self, text: str) -> str:
+        """A cell's text with its markup, but without character references: for a code span, which shows these as is."""
+        return text
+
     def shown(self, text: str) -> str:
         """A cell's text without its markup, but for marks around the whole of it that every row of a column has."""
         return self.plain(text)

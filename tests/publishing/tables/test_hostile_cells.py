@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from bot.publishing.entry import Entry
-from bot.reporting.escape import plain_markup
+from bot.reporting.escape import plain_in_link, plain_markup
 from tests.publishing.tables.boards import edited, entry, refusal
 
 TEXTS = [
@@ -129,7 +129,7 @@ def test_a_text_in_an_html_or_markdown_template_is_escaped_for_it() -> None:
     hostile = '"><script>alert(1)</script>'
     escaped = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;"
 
-    for template, shown in ((html, escaped), (link, plain_markup(hostile))):
+    for template, shown in ((html, escaped), (link, plain_in_link(hostile))):
         columns = {"Model": "run.harness", "BBH": "tasks.bbh.raw", "Note": template}
         after, draft = edited(
             {"path": "t.json", "key": ["Model"], "columns": columns},
@@ -146,3 +146,12 @@ def test_a_name_on_the_hub_is_written_as_it_is() -> None:
     for name in ("meta-llama/Llama-3.1-8B-Instruct", "a/b_c.d-e", "Qwen/Qwen2.5_7B"):
         assert plain_markup(name) == name
         assert f"| {name} |".encode() in write("t.md", name)
+
+
+def test_parentheses_stay_and_a_request_shows_letters_in_the_place_of_references() -> None:
+    name = "acme guard (50M) <b>"
+    after, draft = edited(mapping("t.md"), {"t.md": TABLES["t.md"].encode()}, named(name))
+
+    assert "| acme guard (50M) &#60;b&#62; |" in after["t.md"].decode()
+    [cells] = draft.cells.values()
+    assert {cell.column: cell.after for cell in cells}["Model"] == name
