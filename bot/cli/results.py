@@ -37,7 +37,7 @@ from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
 from bot.platforms.platform import open_target
-from bot.publishing.entry import Entry
+from bot.publishing.entry import Entry, Evidence
 from bot.reporting.escape import brief
 from bot.reporting.locate import with_lines
 from bot.reporting.markdown import judgement_markdown
@@ -239,7 +239,15 @@ def _explained_row(target: str, model: str, task: str, leaderboard: str) -> str:
         raise CallError(disbelief(entry, why))
     missing, definitions = entry.coverage.missing, entry.definitions
     scores = entry.scores
-    return explain(Explained(declared, scores, len(entry.evidence), missing, {}, definitions, {}), task)
+    leaves = [leaf for column in scores.tasks for leaf in column.leaves]
+    origins = {leaf.file: _origin(found) for leaf in leaves if (found := entry.evidence_of(leaf))}
+    return explain(Explained(declared, scores, len(entry.evidence), missing, {}, definitions, {}, origins), task)
+
+
+def _origin(file: Evidence) -> str:
+    """Which bytes a file of a board's row was, and where: what a reader needs to fetch and compare it."""
+    at = f", at {file.commit}" if file.commit else ""
+    return f"{file.source}{file.source and '/'}{file.path}, sha256 {file.sha256}{at}"
 
 
 def _undeclared(entry: Entry, declared: Leaderboard) -> str:

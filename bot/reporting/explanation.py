@@ -30,6 +30,7 @@ class Explained:
 
     `blocked` names the leaves that were only measured with errors, with the rules; `missing` are those in no file.
     `definitions` has the digest of each leaf's definition, `differences` by task how it differs from the accepted ones.
+    `origins` says of the files of a board's row which bytes they were, and at which commit.
     """
 
     leaderboard: Leaderboard
@@ -39,6 +40,7 @@ class Explained:
     blocked: Mapping[str, tuple[str, ...]]
     definitions: Mapping[str, str]
     differences: Mapping[str, Sequence[str]]
+    origins: Mapping[str, str]
 
 
 def explained(row: Row) -> Explained:
@@ -47,7 +49,7 @@ def explained(row: Row) -> Explained:
     found = [finding for finding in row.lead.findings if finding.rule == other_task_definition.id]
     differences = grouped((finding.task, finding.message) for finding in found)
     definitions = definitions_of(row.measurements)
-    return Explained(row.leaderboard, row.scores, len(row.files), missing, row.blocked, definitions, differences)
+    return Explained(row.leaderboard, row.scores, len(row.files), missing, row.blocked, definitions, differences, {})
 
 
 def explanation_text(judgement: Judgement, task_id: str = "") -> str:
@@ -88,10 +90,10 @@ def _explain_task(task: Task, score: TaskScore, row: Explained) -> Iterator[str]
 
 
 def _files(score: TaskScore, row: Explained) -> Iterator[str]:
-    """The files that the numbers come from, where the row has several."""
-    if row.files > 1:
+    """The files that the numbers come from, where the row has several or lies on a board."""
+    if row.files > 1 or row.origins:
         files = list(dict.fromkeys(leaf.file for leaf in score.leaves))
-        yield from (f"  from {visible(file)}" for file in files)
+        yield from (f"  from {visible(row.origins.get(file, file))}" for file in files)
 
 
 def _definitions(task: Task, row: Explained) -> Iterator[str]:

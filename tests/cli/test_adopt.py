@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -647,6 +648,7 @@ def test_a_board_with_one_leaderboard_needs_no_name_of_it(tmp_path: Path) -> Non
     assert CliRunner().invoke(app, ["site", target, "--out", str(tmp_path / "site")]).exit_code == 0
     why = CliRunner().invoke(app, ["explain", target, "logic", "--model", "acme/atlas-7b"])
     assert why.stdout.startswith("Logic: 70.0000"), why.output
+    assert f"  from {tmp_path.name}/run.json, sha256 {sha256(result()).hexdigest()}\n" in why.stdout
     whole = CliRunner().invoke(app, ["explain", target, "--model", "acme/atlas-7b"])
     assert "Average: 58.3333" in whole.stdout
     missing = CliRunner().invoke(app, ["explain", target, "--model", "acme/none"])
