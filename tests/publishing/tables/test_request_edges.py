@@ -104,7 +104,6 @@ def test_a_bold_cell_inside_of_an_object_is_named_by_its_way() -> None:
         ("**9** 5", 0.5, "`a/b`"),
         ("**9** 5", 0.09, "`m0`, `a/b`"),  # as good as the best
         ("**9** 5", 0.01, None),
-        ("**9** **5**", 0.5, None),  # bold is not the mark of the best
         ("9 **5** 7", 0.5, None),
         ("9 **7** **5**", 0.5, None),
         ("**9** **** 5", 0.5, "`a/b`"),  # four stars are no bold text

@@ -97,6 +97,16 @@ def test_a_bold_best_that_is_no_more_the_best_is_named() -> None:
     assert said(BOLD, own, entry(scores={"bbh": 0.5})) == ()
 
 
+def test_a_new_cell_that_is_not_bold_as_all_others_are_is_named() -> None:
+    head = "| Model | BBH |\n| --- | --- |\n"
+    table = f"{head}| a | **40.0** |\n| b | **12.0** |\n| c | |\n"
+
+    assert said(BOLD, table, entry(scores={"bbh": 0.25})) == (
+        "In the column `BBH` every cell is bold, but not in `example-org/kestrel-7b`.",
+    )
+    assert said(BOLD, f"{head}| a | **40.0** |\n| b | 12.0 |\n", entry(scores={"bbh": 0.25})) == ()
+
+
 def test_a_bold_cell_of_our_row_stays_bold() -> None:
     own = b"| Model | BBH |\n| --- | --- |\n| a | 40.0 |\n| example-org/kestrel-7b | **52.0** |\n"
     after, _ = edited(BOLD, {"t.md": own}, entry(scores={"bbh": 0.5}))
