@@ -19,11 +19,11 @@ from typing import Any
 import msgspec.structs
 
 from bot.audits.samples.records import is_own_file
-from bot.cli.judging import Measured, endings, measured_ways, warn
+from bot.cli.judging import LAYOUTS, Measured, endings, measured_ways, warn
 from bot.errors import CallError, MalformedResult, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
-from bot.evaluation.finding import counted, examples, first_few, grouped
+from bot.evaluation.finding import counted, examples, file_of, first_few, grouped
 from bot.evaluation.formats import parse_parts
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.format import Format
@@ -42,6 +42,7 @@ from bot.platforms.platform import Opener, refuse_pasted
 from bot.publishing.entry import Entry, make_entries
 from bot.publishing.layout import CellChange, Draft, RowChange
 from bot.publishing.tables.adopt import (
+    NOT_GIVEN,
     MappingColumn,
     Matching,
     average_column,
@@ -78,6 +79,7 @@ NEARLY = 0.8  # of the cells that the best reading of the results gives
 MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
+NOT_IN_FORMS = "none of the forms that were tried gives its numbers"
 NO_HEADING = "(no heading)"
 FILLED = "people fill it"  # the note of a column that needs no decision
 # Words of a heading that name no board: "Results" stands above most tables.
@@ -257,6 +259,9 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     measured, parsed, models, readings = best.measured, best.parsed, best.models, best.readings
     places, read = measured.places, measured.read
     found, matching = _best(table, best.tables)
+    if measured.form is not None:
+        said = {path: NOT_IN_FORMS if why == NOT_GIVEN else why for path, why in matching.unsure.items()}
+        matching = replace(matching, unsure=said)
     rows, keys, ambiguous = rows_of_models(found)
     rows = one_row_each(matching, rows)
     by_numbers = {} if keys else rows_by_numbers(matching, models, rows)
@@ -275,11 +280,27 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     report = _Recomputed(board, options, declared, len(matching.columns))
     source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
+    if unused := _of_few_files(measured, rows, found):
+        notes = (unused, *notes)
     if any(Path(one.name).resolve() == table.place for one in places):
         notes = (OWN_TABLE, *notes)
     target = 'kind = "table"\n\n' + re.sub(r"^\[table", "[watches.targets.table", mapping, flags=re.MULTILINE)
     title = _named_in_heading(found)
     return Adopted(text, target, source, paths, title, tuple(one.path for one in read), tuple(report.lines()), notes)
+
+
+def _of_few_files(measured: Measured, rows: Mapping[int, ModelFiles], found: FoundTable) -> str:
+    """Warn where a form reads few of the files, and most rows of the table have no result; "" otherwise."""
+    every = dict.fromkeys(file_of(place.name) for place in measured.places)
+    used = {file_of(one.path) for one in measured.read}
+    unused = [name for name in every if name not in used and PurePosixPath(name).suffix.lower() in LAYOUTS]
+    without = sum(row not in rows and not is_title(found.grid, row) for row in range(len(found.grid)))
+    if measured.form is None or len(unused) <= len(used) or without <= len(rows):
+        return ""
+    return visible(
+        f"{without} of its {counted(len(rows) + without, 'row')} have no result, and the numbers come from "
+        f"{counted(len(used), 'file')} of {len(used) + len(unused)}; not used: {examples(unused)}"
+    )
 
 
 def _named_in_heading(found: FoundTable) -> str:
@@ -490,7 +511,8 @@ def _mapping(board: _Board, columns: Sequence[MappingColumn], keys: Sequence[tup
     lines += [f"key = {toml_text(key)}"]
     lines += [f"sorted_by = {toml_text(by.label)}"] if by else []
     lines += [UPDATE, 'on_existing = "update"', RECORDS, "records = true"]
-    lines += _generated(board)
+    if why := _why_generated(board):
+        lines += [f"# {brief(why, 300)}", "# hand_edited = true"]
     lines += ["", "[table.columns]"]
     for column in columns:
         lines += _column_lines(column)
@@ -520,16 +542,16 @@ def _column_lines(column: MappingColumn) -> Iterator[str]:
         yield f"{name} = {toml_text(keys['value'] if keys.keys() == {'value'} else keys)}"
 
 
-def _generated(board: _Board) -> Iterator[str]:
-    """A TODO where a program seems to write the table: the bot refuses it until a person has decided."""
+def _why_generated(board: _Board) -> str:
+    """Why a program seems to write the table, "" if none does: the bot refuses it until a person has decided."""
     if board.table.written == "parquet":
-        return
+        return ""
     workflows = {path: data for path, data in board.table.around.items() if path.startswith(WORKFLOWS)}
     try:
         check_not_generated(board.table.path, board.found.grid, workflows)  # type: ignore[arg-type]
     except Unwritable as error:
-        yield f"# TODO {brief(str(error), 300)}"
-        yield "# hand_edited = true"
+        return str(error)
+    return ""
 
 
 def where_results_lie(results: Sequence[str]) -> str:
@@ -710,6 +732,8 @@ def _notes(
     board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[int], by_numbers: Mapping[int, ModelFiles]
 ) -> Iterator[str]:
     """What was mapped, and what is left to a person."""
+    if why := _why_generated(board):
+        yield visible(f"the bot will not write {board.table.shown}: {why}")
     mapped = {column.label or NO_HEADING: column.keys for column in columns if column.keys is not None}
     shown = ", ".join(f"{label} = {keys.get('value') or keys.get('template')}" for label, keys in mapped.items())
     yield f"{len(mapped)} of {counted(len(columns), 'column')} mapped: {visible(shown)}"

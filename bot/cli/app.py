@@ -33,10 +33,11 @@ def _command(name: str) -> Any:
         parent.add_typer(found, name=name)
         group: Any = typer.main.get_command(parent)
         return group.commands[name]
-    parent.command(name)(found)
+    parent.command(name, context_settings={"allow_extra_args": name in TELLS_EXTRA})(found)
     return typer.main.get_command(parent)
 
 
+TELLS_EXTRA = {"init"}  # commands that say themselves what to do about an argument too many
 WINDOWS = (
     "leaderboard-bot runs on Linux and macOS; on Windows, install it in WSL (https://learn.microsoft.com/windows/wsl)"
 )

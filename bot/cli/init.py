@@ -65,10 +65,12 @@ configs:
 ---
 
 """
+MOST_SHOWN = 3  # paths of results in a hint
 LONGEST_WORDS = 500  # characters of a title or a description
 
 
 def init(
+    context: typer.Context,
     folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="The folder to write to.")] = Path(),
     results: Annotated[
         list[str] | None,
@@ -96,6 +98,9 @@ def init(
 ) -> None:
     """Set up a new board, or adopt a table. Writes a declaration, settings and a card, and never replaces a file."""
     places = list(results or [])
+    if further := context.args:
+        each = " ".join(f"--results {shlex.quote(path)}" for path in [*places, *further][:MOST_SHOWN])
+        raise CallError(f"{further[0]}: one more argument than FOLDER; of several results name each so: {each}")
     if table:
         words = NewBoard(source, to, form, title, description, parse_names(model_name or []))
         _adopt(folder, table, places, words, (like, at), is_proposed=is_proposed)

@@ -168,6 +168,21 @@ def test_counts_that_the_table_shows_are_taken_and_no_side_file(folder: Path) ->
     (folder / "board.csv").write_text(f"name,tokens\n{rows}")
     _, stdout, stderr = bot("init", "ours", "--table", "board.csv", "--results", "results")
     assert "12 of 12 rows reproduced to the printed digit, in 1 of 1 column" in stdout, stderr
+    assert "not used" not in stderr
+    for name in names:
+        (folder / "results" / name / "measured.json").write_text(json.dumps({"status": "measured"}))
+    folder.joinpath("results", "side.json").write_text(
+        json.dumps({"servers": {name: {"full": tokens} for name, tokens in list(names.items())[:5]}})
+    )
+    _, _, stderr = bot("init", "few", "--table", "board.csv", "--results", "results")
+    assert "7 of its 12 rows have no result, and the numbers come from 1 file of 13; not used: " in stderr
+
+
+def test_results_after_one_option_are_told_the_option_for_each(folder: Path) -> None:
+    status, _, stderr = bot("init", "ours", "--results", "a b.json", "c.json", "d.json")
+    assert status == 2
+    assert "of several results name each so: --results 'a b.json' --results c.json --results d.json" in stderr
+    assert not (folder / "ours").exists()
 
 
 def test_files_with_one_frame_and_other_rows_are_held_against_the_table(folder: Path) -> None:

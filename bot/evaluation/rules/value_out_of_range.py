@@ -36,14 +36,16 @@ def value_out_of_range(case: Case) -> Violations:
         is_other_unit = high > 0 and high in {100 * said[1], said[1] / 100}
         what = f"{required.leaf_key} has {required.value_key} {value!r}"
         if isfinite(value) and not low <= value <= high:
-            hint = _hint(value) if required.unit == 1 else ""
+            hint = _hint(value, required.task.id) if required.unit == 1 else ""
             yield case.at([measurement], f"{what}, outside {low:g} to {high:g}", hint)
         elif isfinite(value) and (is_other_unit or not said[0] <= value <= said[1]):
             whose = f"of {said[0]:g} to {said[1]:g}, as the file says, and of {low:g} to {high:g} on the leaderboard"
             yield case.at([measurement], f"{what} {whose}", "write the value and its range in the leaderboard's unit")
 
 
-def _hint(value: float) -> str:
+def _hint(value: float, task_id: str) -> str:
     if value == -1:
         return "leave the value out if -1 says that there is none"
-    return "write a fraction, not a percentage" if 1 < value <= 100 else ""
+    if value > 100:
+        return f"if the metric goes so far, set `range` and `upper_bound` of the task {task_id} in the declaration"
+    return "write a fraction, not a percentage" if value > 1 else ""

@@ -34,6 +34,7 @@ MEANS: tuple[tuple[str, Unit | None], ...] = (
     ("average_raw", None), ("average_raw", "percent"), ("average_raw", "proportion"),
 )  # fmt: skip
 PLACEHOLDER = re.compile(r"(\{\{|\{model\.(?:id|name|org)\})")  # or a brace of the cell, which is doubled
+NOT_GIVEN = "no result gives its numbers"
 TEXTS = {  # values that are no score, and what a column is called that holds them
     "model.revision": ("sha", "revision", "commit"),
     "model.precision": ("precision", "dtype"),
@@ -152,7 +153,7 @@ def _choose(
         clearest = max(alike, key=lambda one: (heading[id(one)], *rank(one)))
         return _disagreement(clearest, best if is_sure else None)
     if not is_sure:
-        return "no result gives its numbers"
+        return NOT_GIVEN
     rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
     rivals = [one for one in rivals if one.reading.leaf_ids != best.reading.leaf_ids]
     if any(heading[id(one)] >= heading[id(best)] for one in rivals):
