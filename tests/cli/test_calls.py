@@ -90,10 +90,12 @@ def test_a_file_that_may_not_be_read_is_one_line(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
 
 
-def test_a_verdict_of_several_files_fails_where_one_has_an_error(tmp_path: Path) -> None:
+def test_a_verdict_of_several_files_fails_where_a_row_has_an_error(tmp_path: Path) -> None:
     (tmp_path / "results_1.json").write_bytes(dumps(base()))
     assert run("check", ".", cwd=tmp_path).returncode == 0
     (tmp_path / "results_2.json").write_bytes(dumps(LIMITED))
+    assert run("check", ".", cwd=tmp_path).returncode == 0  # the row has its numbers without it
+    (tmp_path / "results_2.json").write_bytes(dumps(LIMITED | {"model_name": "acme/atlas-7b"}))
     assert run("check", ".", cwd=tmp_path).returncode == 1
     assert rules_of(outcome_of(LIMITED)) == {"limited-run"}
 
