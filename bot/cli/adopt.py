@@ -268,7 +268,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     rows |= by_numbers
     found = replace(matching.table, rows=dict(matching.table.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
-        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings)}")
+        raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings, measured)}")
     names = _names(rows, found)
     text, ids = _declared(matching, parsed, names, known, _form_of(matching, measured))
     declared = parse_leaderboard(text, "board", "board.toml")
@@ -328,7 +328,9 @@ def _best(table: TableFile, tried: Sequence[tuple[FoundTable, Matching]]) -> tup
     return alike[0]
 
 
-def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles], readings: Sequence[TaskReading]) -> str:
+def _nothing_matched(
+    matching: Matching, rows: Mapping[int, ModelFiles], readings: Sequence[TaskReading], measured: Measured
+) -> str:
     """Say why no column is known, which rows name a model where some do not, and what would make one known."""
     columns = grouped((reason, ".".join(column_path)) for column_path, reason in matching.unsure.items())
     why = "; ".join(f"{examples(some)}: {reason}" for reason, some in columns.items())
@@ -337,7 +339,8 @@ def _nothing_matched(matching: Matching, rows: Mapping[int, ModelFiles], reading
     if columns and len(rows) < len(grid):
         named = examples([matching.table.text(row) for row in rows])
         verb = "names" if len(rows) == 1 else "name"
-        told = f"; {len(rows)} of its {counted(len(grid), 'row')} {verb} a model of the results ({named})"
+        whose = "the results" if measured.form is None else "the likeliest form"
+        told = f"; {len(rows)} of its {counted(len(grid), 'row')} {verb} a model of {whose} ({named})"
         told += SPELL if is_near(matching, readings) else ""
     told += MEANS_ALONE if any(MEAN.search(one.label) for one in matching.columns if not one.fault) else ""
     return f"no column shows a number of these results ({why or 'none has one number in each cell'}){told}"

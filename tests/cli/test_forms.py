@@ -206,3 +206,25 @@ def test_files_with_one_frame_and_other_rows_are_held_against_the_table(folder: 
     (folder / "board.md").write_text("\n".join(["| Model | First | Second |", "|---|---|---|", *lines, ""]))
     _, stdout, stderr = bot("init", "ours", "--table", "board.md", "--results", "results")
     assert "4 of 4 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stderr
+
+
+def test_where_no_form_gives_a_column_no_more_is_said_than_was_tried(folder: Path) -> None:
+    for number, name in enumerate(MODELS):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps({"model": name, "acc": 0.1117 * number + 0.3}))
+    (folder / "README.md").write_text(TABLE + "| another | 33.5 | 21.75 |\n")
+    status, _, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert status == 2
+    assert "Retail, Airline: none of the forms that were tried gives its numbers" in stderr
+    assert "; 3 of its 4 rows name a model of the likeliest form (" in stderr
+
+
+def test_a_workflow_that_writes_the_table_is_said_in_a_line(folder: Path) -> None:
+    for number, (name, values) in enumerate(MODELS.items()):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(texts(name, *values)))
+    git(folder, "init", "-q")
+    flow = folder / ".github" / "workflows" / "sweep.yml"
+    flow.parent.mkdir(parents=True)
+    flow.write_text("on: push\njobs:\n  one:\n    steps:\n      - run: git add README.md && git push\n")
+    _, _, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "the bot will not write README.md: .github/workflows/sweep.yml names README.md" in stderr
+    assert "# hand_edited = true" in (folder / "board" / "bot.toml").read_text()

@@ -17,7 +17,7 @@ from bot.evaluation.places import as_text, key_text
 from bot.evaluation.toml_file import toml_text
 
 ID = "own"
-MOST_DRAFTS = 6
+MOST_DRAFTS = 8
 MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
 ALIKE, SEVERAL = 4, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
 MOST_KEYS = 300
