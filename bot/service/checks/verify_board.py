@@ -40,10 +40,10 @@ def verify_board(verifier: Verifier) -> VerifiedBoard:
     if verifier.table is not None:
         return VerifiedBoard(f"{at}: the entries, and the cells of the table")
     try:
-        files = target.read_files((CSV_NAME, CARD))
-        if CSV_NAME not in files:
+        files = target.read_files((CSV_NAME,))
+        if not files:
             return VerifiedBoard(f"{at}: entries only, there is no {CSV_NAME}")
-        wrong = _wrong(verifier, files)
+        wrong = _wrong(verifier, {**files, **target.read_files((CARD,))})
     except (BotError, Unfounded) as failure:
         return VerifiedBoard(f"{at}: entries only: {failure}")
     said = f"{' and '.join(one.key for one in wrong)} is not what they give" if wrong else "and what they give"
