@@ -385,7 +385,7 @@ def _form_of(matching: Matching, measured: Measured) -> str:
         alone = DeclaredForm.model_validate({**form.table, "values": [dict(value.keys)]}).format
         if any(shown & _numbers_of(place, alone) for place in measured.places[:MOST_LOOKED]):
             kept.append(value)
-    left = tuple(one.place for one in form.values if one not in kept)
+    left = tuple(one.place for one in form.values if one not in kept and not one.is_other)
     return replace(form, values=tuple(kept or form.values), left_out=left if kept else ()).text
 
 

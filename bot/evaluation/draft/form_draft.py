@@ -63,10 +63,11 @@ class DraftedForm:
         """What was understood, in three lines."""
         model = self.keys.get("model")
         rows = f", each at {self.keys['rows']}" if "rows" in self.keys else ""
-        places = examples(list(dict.fromkeys(one.place for one in self.values)))
+        scores = [one for one in self.values if not one.is_other] or self.values
+        places = examples(list(dict.fromkeys(one.place for one in scores)))
         return [
             f"the model at {model} ({examples(self.models)}){rows}" if model else "the model: TODO",
-            f"{counted(len(self.values), 'kind')} of numbers at {places}",
+            f"{counted(len(scores), 'kind')} of numbers at {places}",
             f"in {self.files} of {counted(self.of, 'file')}",
         ]
 

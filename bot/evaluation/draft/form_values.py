@@ -56,11 +56,15 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True)
 class DraftedValue:
-    """A table of `[[formats.values]]`, and what a person must decide about it; `keys` that it remembers are `seen`."""
+    """A table of `[[formats.values]]`, and what a person must decide about it; `keys` that it remembers are `seen`.
+
+    `is_other` says that its key names no score: it counts only where a table shows it.
+    """
 
     keys: Mapping[str, Any]
     todo: str = ""
     seen: frozenset[str] = frozenset()
+    is_other: bool = False
 
     @property
     def place(self) -> str:
@@ -295,7 +299,7 @@ def _others(node: _Node, way: _Way, fewest: float) -> Iterator[DraftedValue]:
     for key, one in node.inside.items():
         if one.is_number and not one.inside and len(one.numbers) >= fewest and NO_SCORE.search(words_of(key)):
             value = _value(one, way, key, {})
-            yield replace(value, keys={**value.keys, "unit": "plain"}, todo="")
+            yield replace(value, keys={**value.keys, "unit": "plain"}, todo="", is_other=True)
         elif key != ANY:
             yield from _others(one, way.to(key), fewest)
 
