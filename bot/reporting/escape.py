@@ -22,7 +22,8 @@ UNSHOWN = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb]"
 )
 # The user and password of an address, also where a path has swallowed one of its slashes.
-USER_INFO = re.compile(r"(?<=\w:)(?:(//)[^\s/@\"]+|(/)[^\s/@:\"]+:[^\s/@\"]*)@")
+# A bracket ends a link, and is no part of a token that stands alone; a password may have one.
+USER_INFO = re.compile(r"(?<=\w:)(?:(//)(?!@)[^\s/@:)\"]*(?::[^\s/@\"]*)?|(/)[^\s/@:\"]+:[^\s/@\"]*)@")
 HARMLESS = re.compile(r"[\w./][\w./ %~-]*", re.ASCII)  # the names, keys and paths of most rows
 FULL_WIDTH = "\uff1d\uff0b\uff0d\uff20"
 
