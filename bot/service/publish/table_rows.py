@@ -80,7 +80,7 @@ class TableRows(TargetRows[str]):
     def observe(self) -> None:
         """Keep which of the written rows are in the table, and mark those that people changed there or removed.
 
-        Where there is no open request that merges, the rows that are not in the table are marked, too.
+        Where rows are proposed and no open request merges, the rows that are not in the table are marked, too.
         """
         state, to, head = self.context.state, self.settings.to, self.target.head()
         kept = state.recall(TABLE, target=to)
@@ -98,8 +98,9 @@ class TableRows(TargetRows[str]):
         merged = {
             key: (written[key].entry.to_bytes(),) * 2 for key, digest in there.items() if digest and key not in known
         }
-        request = self.target.read_state(self._mark, ()).request if self.settings.form == "pull-request" else None
-        is_blocked = request is None or bool(request.conflicts)
+        is_proposing = self.settings.form == "pull-request"
+        request = self.target.read_state(self._mark, ()).request if is_proposing else None
+        is_blocked = is_proposing and (request is None or bool(request.conflicts))
         with state.transaction():
             observe_rows(self.context, self.target, to, known, there, since=kept or "")
             if is_blocked:
