@@ -35,7 +35,7 @@ TEXT_TOKEN = re.compile(r"\{([^{}]*)\}")
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SELECTOR = re.compile(r'\[([^\[\]=]+)=("(?:[^"\\]|\\.)*"|[^\[\]]*)\]')
 INDEX = re.compile(r"\[(\*|\d{1,9}|\{[^{}]*\})\]")
-PLAIN = re.compile(r'[^."\[\]{}*/ ][^."\[\]{}*/]*')
+PLAIN = re.compile(r'[^."\[\]{}*/? ][^."\[\]{}*/?]*')
 
 
 class Match(NamedTuple):

@@ -76,7 +76,7 @@ def test_what_is_no_place_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "key", ["plain", "with space", "gpt-4.1", 'quo"te', "back\\slash", "[x]", "{y}", "a*b", "7", "/x"]
+    "key", ["plain", "with space", "gpt-4.1", 'quo"te', "back\\slash", "[x]", "{y}", "a*b", "7", "/x", "is it?"]
 )
 def test_any_key_can_be_written(key: str) -> None:
     assert found(key_text(key), {key: 1, "other": 2}) == [(1, "/" + key.replace("/", "~1"))]
