@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from bot import HOME
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.texts import fitted
-from bot.reporting.escape import code, visible
+from bot.publishing.verdict_texts import preformatted
+from bot.reporting.escape import code
 
 WORKFLOW = ".github/workflows/leaderboard.yml"
-TICKS = re.compile(r"`+")
 EVENTS = """\
 name: leaderboard
 on:
@@ -81,7 +80,7 @@ def setup_text(mark: Marker, table: str, source: str, said: Sequence[str], decis
         "",
         "What it computed from the results:",
         "",
-        *_fenced([visible(line) for line in said]),
+        preformatted("\n".join(said)),
         "",
         "| file | left to decide |",
         "| --- | --- |",
@@ -90,10 +89,3 @@ def setup_text(mark: Marker, table: str, source: str, said: Sequence[str], decis
         setting,
     ]
     return fitted(f"Keep {table} in step with its results", "\n".join(body), mark)
-
-
-def _fenced(lines: Sequence[str]) -> list[str]:
-    """Lines as they are, whatever marks they hold."""
-    longest = max((len(run) for line in lines for run in TICKS.findall(line)), default=0)
-    fence = "`" * max(3, longest + 1)
-    return [f"{fence}text", *lines, fence]
