@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
 
-from bot.evaluation.draft.form_rows import STAMP, DraftedRows, NamedRows, last_key, named_ways, path_names, sureness
+from bot.evaluation.draft.form_rows import (
+    STAMP,
+    DraftedRows,
+    NamedRows,
+    is_written,
+    last_key,
+    named_ways,
+    path_names,
+    sureness,
+)
 from bot.evaluation.draft.form_values import DraftedValue, drafted_values
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats.fields import precision, seconds
@@ -151,7 +160,7 @@ def _pattern(paths: Sequence[str], level: int, name: str) -> str:
     shown = [f"{{{name}}}"]
     for number in range(level - 1, -1, -1):
         same = {one[number] for one in parts if len(one) > number}
-        shown.append(next(iter(same)) if len(same) == 1 else "*")
+        shown.append(next(iter(same)) if len(same) == 1 and all(map(is_written, same)) else "*")
     if level == 0 or shown[-1] == "*":
         shown[-1] += next(iter(suffixes)) if len(suffixes) == 1 else ".*"
     return "/".join(shown)
@@ -199,9 +208,11 @@ def _described(way: NamedRows) -> dict[str, Any]:
 def _scalars(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
     for key, one in list(value.items())[:MOST_KEYS] if isinstance(value, dict) else ():
         at = f"{place}.{key_text(key)}" if place else key_text(key)
-        if key and isinstance(one, dict) and depth < 2:
+        if not is_written(key):
+            continue
+        if isinstance(one, dict) and depth < 2:
             yield from _scalars(one, at, depth + 1)
-        elif key and (text := as_text(one)):
+        elif text := as_text(one):
             yield at, text
 
 

@@ -84,6 +84,11 @@ def words_of(key: str) -> str:
     return NO_WORD.sub("_", CAPITAL.sub("_", key).lower()).strip("_")
 
 
+def is_written(key: str) -> bool:
+    """Tell whether a form can name a key everywhere: braces in a text are always names."""
+    return bool(key) and not set("{}") & set(key)
+
+
 def last_key(place: str) -> str:
     """The words of the last key of a place."""
     return words_of(place.rpartition(".")[2])
@@ -177,7 +182,7 @@ def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tup
             at = f"{place}.{{model}}" if place else "{model}"
             yield at, [(one, {"model": key}) for key, one in value.items()]
         for key, one in value.items() if depth < 2 and len(value) <= MOST_ELEMENTS else ():
-            if key and isinstance(one, dict | list):
+            if is_written(key) and isinstance(one, dict | list):
                 yield from _rows_in(one, f"{place}.{key_text(key)}" if place else key_text(key), depth + 1)
     elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
         yield f"{place}[*]", [(one, {}) for one in value]
@@ -211,9 +216,11 @@ def texts_in(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str,
     """The texts in an object and the objects in it that are no numbers, each with its place."""
     for key, one in list(value.items())[:MOST_ELEMENTS] if isinstance(value, dict) else ():
         at = f"{place}.{key_text(key)}" if place else key_text(key)
-        if key and isinstance(one, str) and 0 < len(one) <= 2 * LONGEST_NAME and number_of(one)[0] is None:
+        if not is_written(key):
+            continue
+        if isinstance(one, str) and 0 < len(one) <= 2 * LONGEST_NAME and number_of(one)[0] is None:
             yield at, one
-        elif key and isinstance(one, dict) and depth < 2:
+        elif isinstance(one, dict) and depth < 2:
             yield from texts_in(one, at, depth + 1)
 
 

@@ -8,17 +8,14 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
-from bot.evaluation.draft.form_rows import MOST_ELEMENTS, NamedRows, is_alike, is_name, words_of
+from bot.evaluation.draft.form_rows import MOST_ELEMENTS, NamedRows, is_alike, is_name, is_written, words_of
 from bot.evaluation.formats.form_reading import outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
 
 DEEPEST, MOST_VALUES = 5, 200
-MOST_LISTS, MOST_NAMED, MOST_PARTS = (
-    20,
-    200,
-    30,
-)  # lists that are compared, elements with a leaf each, parts of questions
+# Lists that are compared, elements with a leaf each, and parts of questions.
+MOST_LISTS, MOST_NAMED, MOST_PARTS = 20, 200, 30
 ANY = "*"  # an element of a list, in the path of a number
 NAMES = ("task", "part", "subset", "kind")  # of what is remembered, from the outermost one inwards
 TASK_KEYS = ("task", "task_name", "name", "dataset", "dataset_name", "benchmark", "domain", "subset", "category",
@@ -220,7 +217,7 @@ def _add(node: _Node, value: Any, depth: int) -> None:
     node.count += 1
     if isinstance(value, dict):
         for key, one in list(value.items())[: 3 * MOST_ELEMENTS] if depth < DEEPEST else ():
-            if key and not (isinstance(one, dict) and NO_RESULTS.search(words_of(key))):
+            if is_written(key) and not (isinstance(one, dict) and NO_RESULTS.search(words_of(key))):
                 _add(node.inside.setdefault(key, _Node()), one, depth + 1)
     elif isinstance(value, list):
         if value and all(isinstance(one, dict) for one in value):
@@ -413,17 +410,18 @@ def _telling(lists: Sequence[Sequence[Mapping[str, Any]]]) -> _Told:
     every = [element for one in some for element in one[:: 1 + len(one) // MOST_ELEMENTS]]
     if not every:
         return _Told()
+    written = [key for key in every[0] if is_written(key)]
     known = sorted(
-        (key for key in every[0] if words_of(key) in TASK_KEYS), key=lambda key: TASK_KEYS.index(words_of(key))
+        (key for key in written if words_of(key) in TASK_KEYS), key=lambda key: TASK_KEYS.index(words_of(key))
     )
-    others = [key for key in every[0] if key and key not in known and not NO_SCORE.search(words_of(key))]
+    others = [key for key in written if key not in known and not NO_SCORE.search(words_of(key))]
     texts = [key for key in (*known, *others) if _is_text(key, every)]
     longest = max(map(len, some))
     for count in (1, 2, 3):
         for keys in combinations(texts[:6], count):
             if longest <= MOST_NAMED and all(_differ(keys, one) for one in some) and not _is_question(keys, every):
                 return _Told(tuple(f"{{.{key_text(key)}}}" for key in keys))
-    asked = next((key for key in every[0] if key and _is_question((key,), every)), "")
+    asked = next((key for key in written if _is_question((key,), every)), "")
     counts = {key: len({as_text(one.get(key)) for one in every}) for key in texts if key != asked}
     parts = [key for key, number in counts.items() if 1 < number <= MOST_PARTS and 3 * number <= len(every)]
     return _Told((), f"{{.{key_text(asked)}}}" if asked else "", tuple(f"{{.{key_text(key)}}}" for key in parts[:3]))
