@@ -26,7 +26,7 @@ from bot.action.job import (
     write_summary,
 )
 from bot.action.verify import verify
-from bot.errors import BotError, CallError, MalformedEntry, Refused
+from bot.errors import BotError, CallError, Gone, MalformedEntry, Refused
 from bot.evaluation.compare import MeasuredRun, RunComparison, compare
 from bot.evaluation.finding import Finding, Severity, counted, examples
 from bot.evaluation.result import Result
@@ -135,18 +135,22 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     there = target.scan_entries().entries if target else []
     if target is not None and trigger.before is not None and inputs.changed_only:
         trigger = replace(trigger, before=last_published(run, target, there, trigger.before))
-    found = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
-    if target is not None and not found and not (inputs.changed_only and trigger.is_change):
+    changed = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
+    if target is not None and not changed and not (inputs.changed_only and trigger.is_change):
         raise CallError(NOTHING_TO_PUBLISH.format(patterns=", ".join(inputs.results)))
-    judgement = complete(run, trigger, found, judge(run, found, there), there)
+    found = list(changed)
+    judgement = judge(run, found, there)
+    if beside := unchanged_beside(run, trigger, changed, judgement):
+        found = [*changed, *beside]
+        judgement = only_rows_of(judgement, judge(run, found, there))
     path = write_report("report.json", report_json(make_report(judgement)), environ)
     report_judgement(run, judgement)
     published: list[str] = []
     status = status_of(inputs, judgement)
     compared = ""
     try:
-        if changed := changed_declaration(run):
-            run.warn(DECLARATION_CHANGES.format(path=changed))
+        if declaration := changed_declaration(run):
+            run.warn(DECLARATION_CHANGES.format(path=declaration))
         if inputs.compare_to and judgement.rows:
             comparisons, missing = compare_with_others(run, found, judgement, board)
             compared = comparisons_markdown(comparisons, missing)
@@ -156,7 +160,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
             published = publish_rows(run, found, judgement, target, there)
             show_rows(run, target)
         elif trigger.is_proposal:
-            notes = [DECLARATION_CHANGES.format(path=code(changed))] if changed else []
+            notes = [DECLARATION_CHANGES.format(path=code(declaration))] if declaration else []
             keep_comment(run, judgement, "\n\n".join([*notes, *([compared] if compared else [])]))
     except BotError as failure:
         status = say_failure(failure, environ, out)
@@ -190,7 +194,9 @@ def last_published(run: Run, target: Target, there: Iterable[Entry], before: str
                     rows.append(parse_entry(data, path))
     source = run.source()
     known = {file.commit for row in rows for file in row.evidence if file.source == source.name}
-    return next((one for one in source.last_commits(before) if one in known), before) if known else before
+    with suppress(Gone):  # the history was rewritten
+        return next((one for one in source.last_commits(before) if one in known), before)
+    return before
 
 
 def findings_in(judgement: Judgement) -> Iterator[Finding]:
@@ -233,19 +239,25 @@ def judge(run: Run, found: list[Place], there: Sequence[Entry] = ()) -> Judgemen
     return with_lines(judge.judge(parsed, commit_dates(found), unread), reader_of(found))
 
 
-def complete(
-    run: Run, trigger: TriggerContext, found: list[Place], judgement: Judgement, there: Sequence[Entry]
-) -> Judgement:
-    """The judgement with the unchanged files of rows that get further tasks; these files are added to `found`."""
+def unchanged_beside(run: Run, trigger: TriggerContext, places: Sequence[Place], judgement: Judgement) -> list[Place]:
+    """The sound files that a change leaves as they are, of the rows that lack tasks."""
     lacking = {row.key for row in judgement.rows if row.status == "incomplete"}
     if not lacking or not run.inputs.changed_only or not trigger.is_change:
-        return judgement
-    beside = _read_with(run, with_commits(beside_places(found, run.inputs, trigger, run.source())))
-    alone = judge(run, beside)
-    files = (file for row in alone.rows if row.key in lacking for file in row.files)
+        return []
+    beside = _read_with(run, with_commits(beside_places(places, run.inputs, trigger, run.source())))
+    parts = list(beside)
+    files = (file for row in judge(run, parts).rows if row.key in lacking for file in row.files)
     sound = {file.path for file in files if file.status != "rejected"}
-    found += [place for place in beside if place.name in sound]
-    return judge(run, found, there) if sound else judgement
+    wanted = {place.candidate.files for place in parts if place.name in sound}
+    return [place for place in beside if place.candidate.files in wanted]
+
+
+def only_rows_of(judgement: Judgement, wider: Judgement) -> Judgement:
+    """The rows of a judgement as a wider one has them: an unchanged file may hold rows that the change is not about."""
+    keys = {row.key for row in judgement.rows}
+    rows = tuple(row for row in wider.rows if row.key in keys)
+    paths = {one.path for one in judgement.verdicts} | {file.path for row in rows for file in row.files}
+    return replace(wider, rows=rows, verdicts=tuple(one for one in wider.verdicts if one.path in paths))
 
 
 def _read_with(run: Run, places: Iterable[Place]) -> list[Place]:

@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 import yaml
@@ -33,6 +34,26 @@ from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
 __all__ = ["github", "here", "hub", "runner", "temp"]
+
+
+OWN = """
+title = "Own"
+description = "Two tasks in files of many models"
+[harness]
+formats = ["own"]
+[[formats]]
+id = "own"
+model = "model"
+rows = "[*]"
+[[formats.values]]
+value = "scores.{task}"
+leaf = "{task}"
+metric = "acc"
+unit = "fraction"
+""" + "".join(
+    f'[[tasks]]\nid = "{name}"\ntitle = "{name}"\nmetrics = [{{ name = "acc" }}]\nleaves = [{{ id = "{name}" }}]\n'
+    for name in "ab"
+)
 
 
 @pytest.mark.slow
@@ -143,6 +164,38 @@ def test_a_task_that_comes_alone_joins_the_files_of_its_model(github: GitHubServ
     (request,) = [one for one in github.state.repos[BOARD].pulls() if one.head != "results"]
     entry = json.loads(github.state.repos[BOARD].git.read(f"heads/{request.head}", f"entries/{request.head[16:]}.json"))
     assert [file["path"] for file in entry["evidence"]] == [GOOD, later]
+
+
+def test_an_unchanged_file_of_several_models_joins_only_the_rows_of_the_change(
+    github: GitHubServer, here: HereRunner
+) -> None:
+    (here.workspace / "own.toml").write_text(OWN)
+    models = {"acme/atlas": 0.5, "acme/borea": 0.6, "acme/cedar": 0.7}
+
+    def file(task: str, *names: str) -> bytes:
+        return json.dumps([{"model": name, "scores": {task: models[name]}} for name in names]).encode()
+
+    push(github, {"r/one.json": file("a", *models)})
+    event = propose(github, {"r/two.json": file("b", "acme/atlas", "acme/borea")})
+    ran = here.run("pull_request", event, token="app-token", leaderboard="own.toml")
+    report = json.loads(Path(ran.outputs["report"]).read_text())
+
+    assert (ran.status, ran.outputs["accepted"]) == (0, "2"), ran.log
+    assert [row["model"]["id"] for row in report["rows"]] == ["acme/atlas", "acme/borea"]
+    assert sorted(one["path"] for one in report["submissions"]) == [
+        "r/one.json", "r/one.json#2", "r/two.json", "r/two.json#2",
+    ]  # fmt: skip
+
+
+def test_a_push_after_which_the_commit_before_is_gone_publishes_all_files(
+    github: GitHubServer, here: HereRunner
+) -> None:
+    event, sha = push(github, {GOOD: result()})
+    here.run("push", event, token="app-token", sha=sha, **{**PUBLISH, "as": "commit"})
+    event, sha = push(github, {path_of("acme/bolt-1b"): result("acme/bolt-1b", right=(10, 20, 30))})
+    ran = here.run("push", {**event, "before": "ab" * 20}, token="app-token", sha=sha, **{**PUBLISH, "as": "commit"})
+
+    assert (ran.status, ran.outputs["accepted"]) == (0, "2"), ran.log
 
 
 @pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])

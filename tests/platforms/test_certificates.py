@@ -18,6 +18,8 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from bot.errors import CallError
+from bot.platforms.github.client import GitHubClient
 from tests.world.loopback import LoopbackServer
 
 CALLS = """
@@ -95,3 +97,9 @@ def test_every_client_takes_the_certificates_that_one_variable_names(
 
     assert (done.returncode == 0) is is_named, done.stderr
     assert ("CERTIFICATE_VERIFY_FAILED" in done.stderr) is not is_named
+
+
+def test_a_variable_that_names_no_file_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "/none")
+    with pytest.raises(CallError, match="SSL_CERT_FILE names no certificates: there is no file /none"):
+        GitHubClient("token", "http://127.0.0.1:1").get("/repos/acme/board")

@@ -138,7 +138,11 @@ def list_commits(state: GitHubState, request: Request) -> Answer:
     if repo is None:
         return refuse(404, "Not Found")
     path, until, found = request.query.get("path"), request.query.get("until"), []
-    for sha in repo.git.ancestors(repo.git.resolve(request.query.get("sha", repo.default_branch))):
+    try:
+        start = repo.git.resolve(request.query.get("sha", repo.default_branch))
+    except GitError as error:
+        return refuse(404, str(error))
+    for sha in repo.git.ancestors(start):
         parents = repo.git.commits[sha].parents
         if until is not None and datetime.fromisoformat(repo.git.commits[sha].date) > datetime.fromisoformat(until):
             continue

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import requests
@@ -23,6 +24,7 @@ from github.Requester import HTTPRequestsConnectionClass, HTTPSRequestsConnectio
 from bot.errors import (
     NEEDS_TOKEN,
     BotError,
+    CallError,
     DiscussionsDisabled,
     Gone,
     Locked,
@@ -186,6 +188,14 @@ def note(method: str, url: str) -> None:
     (_asked.get() or Asked()).note(method, url)
 
 
+def _certificates() -> str:
+    """The file that the Hub's client and git's take, and requests does not; "" without one. Raises CallError."""
+    path = os.environ.get("SSL_CERT_FILE", "")
+    if path and not Path(path).is_file():
+        raise CallError(f"SSL_CERT_FILE names no certificates: there is no file {path}")
+    return path
+
+
 class _Limited:
     """A connection whose answers begin and end in time, and are JSON."""
 
@@ -214,8 +224,7 @@ class _Limited:
             headers=self.headers,
             data=self.input,
             timeout=limits.answer_seconds(len(self.input or "")),
-            # The Hub's client and git's take this variable, requests alone one of its own.
-            verify=os.environ.get("SSL_CERT_FILE") or self.verify,
+            verify=_certificates() or self.verify,
             allow_redirects=False,
             stream=True,
         )
