@@ -249,8 +249,12 @@ def test_what_cannot_be_read_after_the_state_was_lost_is_not_withdrawn(hub: Hub,
     story.end()
 
 
-def test_an_approval_waits_for_a_row_that_cannot_be_looked_at(hub: Hub, tmp_path: Path) -> None:
-    """Without that row the plan would be another, and the approval about none that waits."""
+@pytest.mark.parametrize("is_pushed", [False, True])
+def test_an_approval_waits_for_a_row_that_cannot_be_looked_at(hub: Hub, tmp_path: Path, *, is_pushed: bool) -> None:
+    """Without that row the plan would be another, and the approval about none that waits.
+
+    Nor does a row go alone that somebody pushes to meanwhile.
+    """
     story = Story(hub, tmp_path, style="rolling")
     models = [f"acme/model-{number}" for number in range(7)]
     hub.push(story.source, {path_of(model): result(model) for model in models})
@@ -266,6 +270,11 @@ def test_an_approval_waits_for_a_row_that_cannot_be_looked_at(hub: Hub, tmp_path
     story.lose_state()
     fault = hub.faults.order(f"/resolve/.*{path_of(models[3])}", status=503, times=-1)
     story.settle()
+    if is_pushed:
+        older = path_of(models[0], "2026-01-01T10-00-00.000000")
+        hub.push(story.source, {older: result(models[0], right=(40, 40, 40), date=1_767_000_000.0)})
+        settle(story.contexts.open_context(story.watch), everything=False)
+        assert story.requests == []
     fault.times = 0
     story.settle()
     story.settle()

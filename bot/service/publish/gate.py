@@ -23,12 +23,12 @@ LET_GO = "somebody took the row from main; it is not proposed again with this co
 
 
 def with_held(context: WatchContext, target: str, items: Sequence[Item], *, is_shown: bool = False) -> list[Item]:
-    """These items and those that a plan holds; none if no row is due and no plan is approved or has to be shown."""
+    """These items and those of a plan; none if no row is due and no plan is approved or has to be shown."""
     rows = [item for item in items if item.subject]
     plan = context.state.plans.at(target)
     if not rows and not (plan is not None and (plan.is_approved or is_shown)):
         return []
-    return [*rows, *(item for item in context.state.items.held(target) if item.kind == "row")]
+    return [*rows, *context.state.items.of_a_plan(target, context.clock())]
 
 
 def narrow_approved(context: WatchContext, target: str) -> None:
@@ -125,20 +125,28 @@ class Gate:
             return list(looks)
         free = {"unchanged"} if self.is_first else {"unchanged", "added"}
         bound = [look for look in looks if look.planned.action not in free]
-        if self._is_partial():
-            for item in (item for look in bound for item in look.items if not item.is_held):
-                state.items.postpone(item, self.context.clock() + FIRST_RETRY)
+        waiting = [item for look in bound for item in look.items if not item.is_held]
+        if (until := self._incomplete_until(waiting)) is not None:
+            for item in waiting:
+                state.items.postpone(item, until)
         else:
             self._hold(plan, bound)
         return [look for look in looks if look.planned.action in free]
 
-    def _is_partial(self) -> bool:
-        """Tell whether a file or row that could not be read just now may belong to the plan, and change its digest.
+    def _incomplete_until(self, waiting: Sequence[Item]) -> float | None:
+        """When a plan is made again because a file or row of it could not be read just now; None if it is whole.
 
-        What failed several times is left out, so that it stops no other row.
+        Without that the digest is another. What failed several times is left out, so that it stops no other row. Where
+        some of the rows wait for that time already, the others wait as long.
         """
-        rows = [item for item in self.report.failed if (item.kind, item.target) == ("row", self.target)]
-        return any(item.attempts < PLAN_WAITS_FOR for item in [*rows, *self.context.state.items.at("file", "")])
+        now, items = self.context.clock(), self.context.state.items
+        until = [item.due for item in waiting if item.due > now]
+        failed = [item for item in self.report.failed if (item.kind, item.target) == ("row", self.target)]
+        young = {item.subject for item in failed if item.attempts < PLAN_WAITS_FOR}
+        until += [item.due for item in items.at("row", self.target) if item.subject in young]
+        if any(item.attempts < PLAN_WAITS_FOR for item in items.at("file", "")):
+            until.append(now + FIRST_RETRY)
+        return max(until, default=None)
 
     def _release(self, looks: Sequence[Look[Any]]) -> None:
         held = [item for look in looks for item in look.items if item.is_held]

@@ -23,6 +23,7 @@ from sqlalchemy import (
     exists,
     func,
     literal_column,
+    or_,
     select,
     true,
     tuple_,
@@ -182,6 +183,12 @@ _ONE = _listed(_ITEM)
 _HELD = _listed(same(items, "watch"), items.c.is_held.is_(True))
 _HELD_AT = _listed(same(items, "watch", "target"), items.c.is_held.is_(True))
 _AT = _listed(same(items, "watch", "kind", "target"))
+_IS_POSTPONED = and_(items.c.due > bindparam("at_now"), items.c.attempts == 0)
+_OF_A_PLAN = _listed(
+    same(items, "watch", "kind", "target"),
+    items.c.subject != literal_column("''"),
+    or_(items.c.is_held.is_(True), _IS_POSTPONED),
+)
 _ALL = _listed(same(items, "watch"))
 _ANY_WAITING = select(items.c.subject).where(_WAITS, same(items, "kind"), among(items.c.subject)).limit(1)
 _COUNT = select(func.count()).where(same(items, "watch", "kind"))
@@ -303,6 +310,10 @@ class Items(Part):
     def held(self, target: str = "") -> list[Item]:
         """The items that wait for the approval of a plan."""
         return self._list(_HELD_AT, target=target) if target else self._list(_HELD)
+
+    def of_a_plan(self, target: str, now: float) -> list[Item]:
+        """The rows that a plan holds, and those that were postponed until their plan can be made whole."""
+        return self._list(_OF_A_PLAN, kind="row", target=target, now=now)
 
     def at(self, kind: Kind, target: str) -> list[Item]:
         """The items of a kind at a target, whether they are due, held or neither."""
