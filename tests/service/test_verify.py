@@ -258,6 +258,10 @@ def test_a_table_that_the_entries_do_not_give_is_named_with_its_cell(place: Path
     assert (status, "✗ board  README.md: its table is not what the entries give\n" in out) == (1, True), out
     edit(place, "README.md", None)
 
+    older = "".join(f"{line.rpartition(',')[0]}\n" for line in sound.splitlines())  # of a version with a column less
+    edit(place, "leaderboard.csv", older.encode())
+    assert bot(*call)[0] == 0
+
     edit(place, "leaderboard.csv", b"Model,Score\na,1\n")
     status, out, _ = bot(*call)
     assert (status, "entries only: leaderboard.csv was not made by leaderboard-bot" in out) == (0, True), out
