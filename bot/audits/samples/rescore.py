@@ -32,7 +32,7 @@ NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
 NO_DIGITS = str.maketrans("", "", string.digits)
 BY_LIKELIHOOD = frozenset({"acc", "acc_norm", "acc_bytes", "acc_mutual_info", "exact_match"})  # of several choices
 USUAL_PATTERN = r"#### (\-?[0-9\.\,]+)"
-TOO_SLOW = "a pattern of its settings takes too long"
+TOO_SLOW = "a pattern takes too long on an answer"
 OPTIONS = frozenset({"regexes_to_ignore", "ignore_case", "ignore_punctuation", "ignore_numbers"})
 
 
@@ -232,7 +232,7 @@ def exact_match(answer: str, target: str, options: Mapping[str, Any]) -> bool:
     for place, pattern in enumerate(options.get("regexes_to_ignore") or ()):
         if place:  # the first pattern is not given numpy's texts, which end before their last zero
             answer, target = answer.rstrip("\0"), target.rstrip("\0")
-        answer, target = _replace(pattern, answer), _replace(pattern, target)
+        answer, target = replaced(pattern, answer), replaced(pattern, target)
     if options.get("ignore_case"):
         answer, target = (one.lower()[: len(one)] for one in (answer, target))  # numpy's texts do not grow
     if options.get("ignore_punctuation"):
@@ -252,14 +252,16 @@ def _pattern(pattern: str, flags: int = 0, most: int = LONGEST_PATTERN) -> regex
         raise Unscorable("a pattern of its settings is none") from None
 
 
-def _replace(pattern: str, text: str) -> str:
+def replaced(pattern: str, text: str, instead: str = "") -> str:
+    """A text with another one in place of each match of a pattern. Raises Unscorable, see `search`."""
     try:
-        return str(_pattern(pattern).sub("", text, timeout=SECONDS))
+        return str(_pattern(pattern).sub(instead, text, timeout=SECONDS))
     except TimeoutError:
         raise Slow(TOO_SLOW) from None
 
 
-def _find(pattern: str, text: str, most: int = LONGEST_PATTERN) -> list[Any]:
+def find_all(pattern: str, text: str, most: int = LONGEST_PATTERN) -> list[Any]:
+    """What a pattern finds in a text. Raises Unscorable, see `search`."""
     try:
         return list(_pattern(pattern, 0, most).findall(text, timeout=SECONDS))
     except TimeoutError:
@@ -283,7 +285,7 @@ def _regex(responses: list[Any], step: Mapping[str, Any], _: Any) -> list[str]:
 
 
 def _extracted(response: str, step: Mapping[str, Any], fallback: str) -> str:
-    found = _find(step.get("regex_pattern", USUAL_PATTERN), response)
+    found = find_all(step.get("regex_pattern", USUAL_PATTERN), response)
     if not found:
         return fallback
     try:
@@ -323,7 +325,7 @@ def _by_choices(responses: list[Any], step: Mapping[str, Any], doc: Any) -> list
 def _selected(
     pattern: str, said: str, step: Mapping[str, Any], names: Mapping[str, str], most: int = LONGEST_PATTERN
 ) -> str:
-    found = _find(pattern, said, most)
+    found = find_all(pattern, said, most)
     if not found:
         return ""
     try:
@@ -337,9 +339,9 @@ def _selected(
 
 def _ignoring(text: str, step: Mapping[str, Any]) -> str:
     for pattern in step.get("regexes_to_ignore") or ():
-        text = _replace(pattern, text)
+        text = replaced(pattern, text)
     text = text.lower() if step.get("ignore_case") else text
-    return _replace(r"\p{P}", text) if step.get("ignore_punctuation") else text
+    return replaced(r"\p{P}", text) if step.get("ignore_punctuation") else text
 
 
 def _mapped(responses: list[Any], step: Mapping[str, Any], _: Any) -> list[Any]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import regex
 
-from bot.audits.samples.rescore import MOST_SLOW, TOO_SLOW, Slow, Unscorable, search
+from bot.audits.samples.rescore import MOST_SLOW, TOO_SLOW, Slow, Unscorable, find_all, replaced, search
 from bot.audits.samples.sample import Sample
 from bot.evaluation.result import Scoring
 
@@ -38,13 +38,13 @@ ANSWERS: Mapping[str, tuple[str, ...]] = {
 }
 # What the solver `multiple_choice` reads as the answer: a line of its own, or else anywhere.
 CHOSEN = (
-    re.compile(r"(?im)^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)"),
-    re.compile(r"(?i)ANSWER\s*:\s*([A-Za-z\d ,]+)(?:[^\w]|\n|$|\.)"),
+    r"(?im)^ANSWER\s*:\s*([A-Za-z\d ,]+)\s*(?:$|\n|\.)",
+    r"(?i)ANSWER\s*:\s*([A-Za-z\d ,]+)(?:[^\w]|\n|$|\.)",
 )
 WRAPPED = (
-    (re.compile(r"\$\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\$"), r"\1"),
-    (re.compile(r"\*\*\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\*\*"), r"\1"),
-    (re.compile(r"(?i)(^|[:,])(\s*)\(([A-Za-z\d])\)(?=\s*(?:,|\.|\n|\Z))"), r"\1\2\3"),
+    (r"\$\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\$", r"\1"),
+    (r"\*\*\s*([A-Za-z\d][A-Za-z\d ,]*?)\s*\*\*", r"\1"),
+    (r"(?i)(^|[:,])(\s*)\(([A-Za-z\d])\)(?=\s*(?:,|\.|\n|\Z))", r"\1\2\3"),
 )
 LONGEST_COMPLETION = 1_000_000  # characters
 
@@ -244,10 +244,10 @@ def _chosen(said: str, choices: Collection[str]) -> Iterator[set[str]]:
     """
     plain = said
     for pattern, instead in WRAPPED:
-        plain = pattern.sub(instead, plain)
+        plain = replaced(pattern, plain, instead)
     for text in (plain, said):
         for pattern in CHOSEN:
-            found = pattern.findall(text)
+            found = find_all(pattern, text)
             for match in (found[0], found[-1]) if found else ():
                 spelled = match.strip().rstrip(".").upper()
                 yield {one for one in spelled.replace(" AND ", ",").replace(" ", "").split(",") if one}
