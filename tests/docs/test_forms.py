@@ -13,24 +13,19 @@ BOARD = """title = "Ours"
 description = "Two domains."
 
 {form}
+""" + "".join(
+    f"""
 [[tasks]]
-id = "retail"
-title = "Retail"
+id = "{name}"
+title = "{name.title()}"
 unit = "percent"
 range = [0, 100]
 upper_bound = "100"
-metrics = [{{ name = "pass^1", integral = false }}]
-leaves = [{{ id = "retail", samples = 114 }}]
-
-[[tasks]]
-id = "airline"
-title = "Airline"
-unit = "percent"
-range = [0, 100]
-upper_bound = "100"
-metrics = [{{ name = "pass^1", integral = false }}]
-leaves = [{{ id = "airline", samples = 50 }}]
+metrics = [{{{{ name = "pass^1", integral = false }}}}]
+leaves = [{{{{ id = "{name}", samples = {samples} }}}}]
 """
+    for name, samples in (("retail", 114), ("airline", 50))
+)
 
 
 def test_the_form_of_the_page_reads_the_file_of_the_page(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -127,15 +127,14 @@ def _alike(read: Mapping[str, tuple[Any, bool]]) -> list[list[str]]:
     return [paths for _, _, paths in groups]
 
 
-def is_alike(one: Collection[Any], other: Collection[Any]) -> bool:
+def is_alike(one: Set[Any], other: Set[Any]) -> bool:
     """Tell whether two sets of keys share half of the smaller one."""
-    both = len(set(one) & set(other))
-    return both >= ALIKE * max(1, min(len(one), len(other)))
+    return len(one & other) >= ALIKE * max(1, min(len(one), len(other)))
 
 
-def _shares_most(one: Collection[Any], other: Collection[Any]) -> bool:
+def _shares_most(one: Set[Any], other: Set[Any]) -> bool:
     """Tell whether two sets of keys share half of the larger one."""
-    return len(set(one) & set(other)) >= ALIKE * max(len(one), len(other))
+    return len(one & other) >= ALIKE * max(len(one), len(other))
 
 
 def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[DraftedRows]:
@@ -164,7 +163,7 @@ def _of_alike_rows(rows: Sequence[DraftedRow]) -> list[tuple[DraftedRow, ...]]:
         of_file.setdefault(row.path, []).append(row)
     groups: list[list[DraftedRow]] = []
     for some in of_file.values():
-        group = next((one for one in groups if _shares_most(one[0].value, some[0].value)), None)
+        group = next((one for one in groups if _shares_most(one[0].value.keys(), some[0].value.keys())), None)
         if group is None:
             groups.append(some)
         else:
@@ -177,7 +176,7 @@ def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tup
         if not place:
             yield "", [(value, {})]
         inner = [one for one in value.values() if isinstance(one, dict)]
-        alike = [one for one in inner if is_alike(inner[0], one)]
+        alike = [one for one in inner if is_alike(inner[0].keys(), one.keys())]
         if len(inner) == len(value) and inner and 5 * len(alike) >= 4 * len(inner):
             at = f"{place}.{{model}}" if place else "{model}"
             yield at, [(one, {"model": key}) for key, one in value.items()]
