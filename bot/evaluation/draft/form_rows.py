@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -127,12 +128,12 @@ def _alike(read: Mapping[str, tuple[Any, bool]]) -> list[list[str]]:
     return [paths for _, _, paths in groups]
 
 
-def is_alike(one: Set[Any], other: Set[Any]) -> bool:
+def is_alike(one: AbstractSet[Any], other: AbstractSet[Any]) -> bool:
     """Tell whether two sets of keys share half of the smaller one."""
     return len(one & other) >= ALIKE * max(1, min(len(one), len(other)))
 
 
-def _shares_most(one: Set[Any], other: Set[Any]) -> bool:
+def _shares_most(one: AbstractSet[Any], other: AbstractSet[Any]) -> bool:
     """Tell whether two sets of keys share half of the larger one."""
     return len(one & other) >= ALIKE * max(len(one), len(other))
 
