@@ -58,7 +58,7 @@ def setup_mark(folder: str) -> Marker:
 
 def setup_workflow(folder: str, source: str, target: str) -> str:
     """The workflow that keeps the table in step with its source, and checks what is proposed where both are one."""
-    is_one = source == target
+    is_one = source.casefold() == target.casefold()  # GitHub knows a repository in any capitals
     parts = [EVENTS.format(checked="  pull_request:\n" if is_one else ""), CHECK if is_one else "", SETTLE]
     secrets = OF_HUB if source.startswith("hf://") else ""
     return parts[0] + "".join(parts[1:]).format(folder=folder, secrets=secrets)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bot.publishing.setup import setup_workflow
 from tests.cli.test_adopt import MODELS, markdown
 from tests.command import bot
 from tests.docs.test_github import WORKFLOWS
@@ -138,6 +139,12 @@ def test_the_address_of_results_is_that_of_their_clone(story: Story) -> None:
     [pull] = story.repo.pulls("open")
     assert 'source = "github://acme/results"' in story.files(pull.head)[PATHS[2]].decode()
     assert b"pull_request:" not in story.files(pull.head)[PATHS[0]]
+
+
+def test_what_is_proposed_is_checked_also_where_the_source_has_other_capitals() -> None:
+    jobs = [yaml.safe_load(setup_workflow("x", source, TABLE.removesuffix("/README.md")))["jobs"]
+            for source in ("github://Acme/Board", "github://acme/results")]  # fmt: skip
+    assert [list(one) for one in jobs] == [["check", "settle"], ["settle"]]
 
 
 def test_results_on_github_need_no_clone_either(story: Story) -> None:
