@@ -260,3 +260,22 @@ def test_declined_rows_are_found_again_on_github(github: GitHubServer, tmp_path:
 
     assert [one.title for one in story.pulls] == ([] if is_merged else ["Update 2 rows of tiny"])
     story.end()
+
+
+def test_rows_that_people_add_by_hand_cost_no_request_for_each(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path, style="rolling")
+    for model in ("acme/atlas-7b", "acme/borea-1b", "acme/corsa-1b"):
+        story.push(model)
+    story.settle()
+    board = github.state.repos[BOARD].git
+    proposed = board.files(board.refs["heads/leaderboard-bot/rolling/tiny"])
+    by_hand = {path: board.blobs[oid] for path, oid in proposed.items() if path.startswith("entries/")}
+    board.push("heads/main", {path: data.replace(b"58.3", b"98.3") for path, data in by_hand.items()}, "By hand", "ann")
+    github.state.requests.clear()
+    story.settle()
+
+    assert len(by_hand) == 3
+    assert [path for _, path in github.state.requests if "/contents/entries/" in path] == []
+    [pull] = story.pulls
+    github.state.merge(BOARD, pull.number)
+    assert all(board.read("main", path) == data for path, data in by_hand.items())

@@ -359,10 +359,11 @@ class GitHubTarget(Target):
     def _merge(self, base: str | None, main: str, files: Mapping[str, bytes | None]) -> Merged:
         if base == main or not files:
             return Merged(files, frozenset())
-        moved = {change.path for change in self._source.changes(base, main)} & files.keys()
+        source = self._source
+        moved = {one.path: one.oid for one in source.changes(base, main) if one.path in files}
+        before = {one.path: one.oid for one in source.changes(main, base) if one.path in files} if base else {}
         was, now = (
-            {path: self._source.read(path, commit, MAX_BYTES) for path in moved} if commit else {}
-            for commit in (base, main)
+            source.contents({path: oid for path, oid in oids.items() if oid is not None}) for oids in (before, moved)
         )
         merged = merge_files(was, now, {path: files[path] for path in moved})
         brings = {path for path, data in merged.files.items() if data != now.get(path)} | merged.conflicts
