@@ -242,8 +242,10 @@ def _choices(doc: Any) -> list[str]:
 
 MOST_WITHOUT = 0.1  # documents whose choices are asked for, for each other one, in a task that asks for others
 ANSWERED, FEWEST_PROMPTS, MOST_TEXTS = 0.9, 10, 60  # share of prompts; prompts; texts of one document
+NO_WORD = re.compile(r"\W")
 LEAST_QUESTION, MOST_SHARED = 30, 10  # characters of a question's text; questions of a log that its examples may hold
 SHORTEST, LONGEST_PROMPT = 4, 200_000  # characters of a document's text that is left out, and of a prompt
+LONGEST_CHOICE = 1_000  # characters of a choice that is looked for in prompts
 
 
 class TellTale:
@@ -283,7 +285,7 @@ class TellTale:
         target = _target(sample).strip()
         texts = [one.strip() for one in sample.continuations]
         if len(texts) > 1:
-            if len(set(texts)) < len(texts) or not all(texts):
+            if len(set(texts)) < len(texts) or not all(texts) or max(map(len, texts)) > LONGEST_CHOICE:
                 return [], []
             right = (
                 texts[int(target)] if target.isdecimal() and len(target) < 4 and int(target) < len(texts) else target
@@ -316,13 +318,17 @@ def _texts(doc: Any, depth: int = 0) -> Iterator[str]:
 
 
 def _times(answer: str, rest: str) -> int:
-    """How often an answer stands in a text as words of its own; without a pattern, which is slow in long prompts."""
+    """How often an answer stands in a text as words of its own; without a pattern, which is slow in long prompts.
+
+    After a hit inside of a word the search goes on behind the word, so that one long word is looked at once.
+    """
     count, at = 0, rest.find(answer)
     while at >= 0:
         end = at + len(answer)
         is_own = not _is_word(rest[at - 1 : at]) and not _is_word(rest[end : end + 1])
         count += is_own
-        at = rest.find(answer, end if is_own else at + 1)
+        gap = None if is_own else NO_WORD.search(rest, at)
+        at = rest.find(answer, end if is_own else gap.end() if gap else len(rest))
     return count
 
 

@@ -17,7 +17,7 @@ import pytest
 from bot.audits.samples import check
 from bot.audits.samples.check import check_leaf
 from bot.audits.samples.find import find_logs
-from bot.audits.samples.questions import Questions
+from bot.audits.samples.questions import Questions, TellTale
 from bot.audits.samples.records import NESTED
 from bot.audits.samples.rescore import Unscorable, exact_match
 from bot.audits.samples.sample import MOST_LEVELS, document_hash, read_sample, sha256
@@ -409,6 +409,24 @@ def test_numbers_of_samples_that_have_one_hash_take_no_time() -> None:
     names = {read_sample(b'{"doc_id": %d, "prediction": "a"}' % (hash_info.modulus * n)).doc_id for n in range(20_000)}
     assert len(names) == 20_000
     assert process_time() - began < 2
+
+
+def test_choices_are_looked_for_in_a_long_prompt_at_once() -> None:
+    """One that is half of a prompt of one letter took 15 seconds for each sample."""
+    tell_tale, began = TellTale(), process_time()
+    for letters in (1_000, 100_000):
+        choices = ["a" * letters, "a" * letters + "b", "c"]
+        row = {
+            "doc_id": 1,
+            "doc": {},
+            "target": 0,
+            "arguments": [["a" * 200_000, f" {one}"] for one in choices],
+            "resps": [[[-1.0, False]]] * len(choices),
+        }
+        sample = read_sample(json.dumps(row))
+        assert len(sample.continuations) == len(choices)
+        tell_tale.add(sample)
+    assert process_time() - began < 0.5
 
 
 def test_a_name_of_millions_of_digits_is_told_from_others_at_once() -> None:
