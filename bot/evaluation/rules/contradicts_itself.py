@@ -73,14 +73,14 @@ def _lacks(measurement: Measurement, usual: Sequence[str]) -> list[str]:
 
 
 def _other_mean(case: Case, found: Sequence[Measurement]) -> str:
-    """Say that the row of their group is no mean with these leaves; "" where it is, or there is none."""
+    """Say that the row of the task is no mean with these leaves; "" where it is, or there is none."""
     result, task, value_key = case.result, found[0].required.task, found[0].required.value_key
-    known, strange = sizes(case.leaderboard, result.format), set(keys_of(found))
-    of_task = {leaf.key(result.format) for leaf in task.leaves}
+    known, strange = sizes(case.leaderboard, result.format), keys_of(found)
+    others = {leaf.key(result.format) for leaf in task.leaves} & result.leaves.keys() - set(strange)
     for group in result.groups[:MOST]:
         members = [key for key in leaves_of(group.key, result.subtasks) if key not in strange]
         value = group.numbers.get(value_key)
-        if not members or not of_task.issuperset(members) or type(value) is not float:
+        if not members or set(members) != others or type(value) is not float:
             continue
         means = means_of_leaves(result, [*members, *strange], value_key, known)
         if means is not None and isfinite(means[0]) and not any(abs(value - mean) <= TOLERANCE for mean in means):
