@@ -75,8 +75,8 @@ def _lacks(measurement: Measurement, usual: Sequence[str]) -> list[str]:
 def _other_mean(case: Case, found: Sequence[Measurement]) -> str:
     """Say that the row of the task is no mean with these leaves; "" where it is, or there is none."""
     result, task, value_key = case.result, found[0].required.task, found[0].required.value_key
-    known, strange = sizes(case.leaderboard, result.format), keys_of(found)
-    others = {leaf.key(result.format) for leaf in task.leaves} & result.leaves.keys() - set(strange)
+    known, strange = sizes(case.leaderboard, result.format), dict.fromkeys(keys_of(found))
+    others = {leaf.key(result.format) for leaf in task.leaves} & result.leaves.keys() - strange.keys()
     for group in result.groups[:MOST]:
         members = [key for key in leaves_of(group.key, result.subtasks) if key not in strange]
         value = group.numbers.get(value_key)
