@@ -28,6 +28,11 @@ def _looked_at(case: Case) -> list[tuple[Measurement, CheckedSamples | None]]:
     return [(one, checked.get(one.required.leaf_key)) for one in case.measurements.present]
 
 
+def _logs(case: Case) -> list[tuple[Measurement, CheckedSamples]]:
+    """The numbers that count and have a log, each with what it shows."""
+    return [(one, log) for one, log in _looked_at(case) if log is not None]
+
+
 @rule(Severity.NOTICE, on=lambda board: Severity.ERROR if board.evidence.samples == "required" else None, where=_asks)
 def samples_missing(case: Case) -> Violations:
     """A task has no sample log beside the result, or one without its metric.
@@ -65,8 +70,8 @@ def samples_missing(case: Case) -> Violations:
             f"{one.required.value_key} of {one.required.leaf_key} was not checked: no metric in {log.path} is its mean",
             "submit the log of this very run; only a mean of scores from 0 to 1 can be checked",
         )
-        for one, log in _looked_at(case)
-        if log is not None and not log.unreadable and one.required.value_key not in log.means
+        for one, log in _logs(case)
+        if not log.unreadable and one.required.value_key not in log.means
     )
 
 
@@ -92,8 +97,8 @@ def samples_unreadable(case: Case) -> Violations:
     """
     yield from (
         case.at([one], f"{log.path} cannot be read: {log.unreadable}", "submit the log as the harness wrote it")
-        for one, log in _looked_at(case)
-        if log is not None and log.unreadable
+        for one, log in _logs(case)
+        if log.unreadable
     )
 
 
@@ -124,8 +129,8 @@ def samples_disagree(case: Case) -> Violations:
             f"{counted(log.count, 'sample')} in {log.path} is {log.means[one.required.value_key]:g}",
             "submit result and logs of one run, as the harness wrote them",
         )
-        for one, log in _looked_at(case)
-        if log is not None and not log.unreadable and one.required.value_key in log.means
+        for one, log in _logs(case)
+        if not log.unreadable and one.required.value_key in log.means
         if abs(one.raw - log.means[one.required.value_key]) > TOLERANCE
     )
 
@@ -157,8 +162,7 @@ def answer_scored_otherwise(case: Case) -> Violations:
             f"{wrong.first}",
             "submit the log as the harness wrote it",
         )
-        for one, log in _looked_at(case)
-        if log is not None
+        for one, log in _logs(case)
         for wrong in log.wrong
         if wrong.metric == one.required.value_key
     )
@@ -169,8 +173,7 @@ def answer_scored_otherwise(case: Case) -> Violations:
             f"{lacking.first}",
             "submit the log as the harness wrote it",
         )
-        for one, log in _looked_at(case)
-        if log is not None
+        for one, log in _logs(case)
         for lacking in log.unscored
         if lacking.metric == one.required.value_key
     )
@@ -200,9 +203,8 @@ def other_questions(case: Case) -> Violations:
     """
     yield from (
         case.at([one], f"{log.path}: {why}", "submit the whole log of the run that gave the result")
-        for one, log in _looked_at(case)
-        if log is not None
-        and (why := log.others or _unlike_the_declared(case, one, log) or _unlike_the_board(case, one, log))
+        for one, log in _logs(case)
+        if (why := log.others or _unlike_the_declared(case, one, log) or _unlike_the_board(case, one, log))
     )
 
 
@@ -258,8 +260,8 @@ def copied_samples(case: Case) -> Violations:
             f"{log.path} is the sample log of {shown(owner)} to the byte",
             "submit the log of a run of this model",
         )
-        for one, log in _looked_at(case)
-        if log is not None and (owner := case.facts.logs.get(log.sha256, case.result.model.id)) != case.result.model.id
+        for one, log in _logs(case)
+        if (owner := case.facts.logs.get(log.sha256, case.result.model.id)) != case.result.model.id
     )
 
 
@@ -285,9 +287,9 @@ def scored_as_no_other(case: Case) -> Violations:
     ## Use instead
     (declaration) evidence: {"samples": "checked"}
     """
-    for one, log in _looked_at(case):
-        known = case.facts.documents.get((one.required.leaf.id, case.result.format)) if log is not None else None
-        if log is None or known is None or log.documents != known.digest:
+    for one, log in _logs(case):
+        known = case.facts.documents.get((one.required.leaf.id, case.result.format))
+        if known is None or log.documents != known.digest:
             continue
         if log.scoring and known.scoring not in {"", log.scoring}:
             said, what = (
@@ -327,8 +329,8 @@ def not_scored_again(case: Case) -> Violations:
             f"{one.required.value_key} of {one.required.leaf_key} was not scored again: {why}",
             "nothing needs to be done where the board's rows have this in common",
         )
-        for one, log in _looked_at(case)
-        if log is not None and (why := log.unknown.get(one.required.value_key))
+        for one, log in _logs(case)
+        if (why := log.unknown.get(one.required.value_key))
     )
 
 
@@ -357,8 +359,8 @@ def answers_missing(case: Case) -> Violations:
     (declaration) evidence: {"samples": "checked"}
     (samples) leaderboard_mmlu_pro/unanswered: 60
     """
-    for one, log in _looked_at(case):
-        if log is not None and log.unanswered > MOST_UNANSWERED * max(1, log.count):
+    for one, log in _logs(case):
+        if log.unanswered > MOST_UNANSWERED * max(1, log.count):
             others = f"; the others give {log.answered_mean:.4g}" if log.answered_mean is not None else ""
             share = f"{log.unanswered:,} of {log.count:,} answers in {log.path}"
             yield case.at(
