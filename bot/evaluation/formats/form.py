@@ -102,7 +102,8 @@ class Form:
         names = found.groupdict() if found else {}
         shortest = path_pattern(self.pattern, "?").fullmatch(content.path) if found else None
         if shortest is not None and shortest.groupdict() != names:
-            raise MalformedResult(f"lies at a path that {self.pattern} reads in two ways: name fewer parts of it")
+            how = "rename the file so that it reads in one, or name fewer parts of the path in the form"
+            raise MalformedResult(f"lies at a path that {self.pattern} reads in two ways: {how}")
         return FormReader(self, content.document, names).read()
 
 
