@@ -10,7 +10,7 @@ import pytest
 
 from bot.platforms.platform import Access
 from bot.publishing.entry import entry_path
-from bot.publishing.publication import REPLACED
+from bot.publishing.publication import CLOSED_BLOCKED, REPLACED
 from bot.service.context import ContextFactory
 from bot.service.store import Store, connect
 from tests.platforms.git.test_source import Folder
@@ -183,6 +183,27 @@ def test_a_row_that_a_person_adds_by_hand_leaves_no_conflict(hub: Hub, tmp_path:
         hub.merge(story.target, request)
     assert b"98.3" not in (hub.file(story.target, entry_path(KEY)) or b"98.3")
     story.settle()
+    story.news()
+    story.end()
+
+
+def test_a_closing_that_declined_nothing_is_said_also_where_the_first_try_fails(hub: Hub, tmp_path: Path) -> None:
+    """A lost state would take it for a refusal otherwise."""
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    [old] = story.requests
+    by_hand = (hub.file(story.target, entry_path(KEY), old.ref) or b"").replace(b"58.3", b"98.3")
+    hub.push(story.target, {entry_path(KEY): by_hand}, user="ann")
+    hub.set_status(story.target, old, "closed", "ann")
+    fault = hub.faults.order(f"/discussions/{old.num}/comment/.*/edit", status=503, times=-1)
+    story.settle()
+    fault.times = 0
+    story.settle()
+
+    assert old.description.startswith(CLOSED_BLOCKED)
+    [request] = story.requests
+    assert (request.num > old.num, merged_changes(story.target, request).conflicts) == (True, [])
     story.news()
     story.end()
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping, MutableMapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from bot.errors import BotError, Gone, Refused, Stale
+from bot.errors import BotError, Gone, Locked, Refused, Stale
 from bot.platforms.caches import OPEN, Contents, KnownThreads, Row, blob_id, lazy_property
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, Pushed, Thread, shared_in
 from bot.platforms.hub.address import HubAddress
@@ -424,10 +425,11 @@ class HubTarget(Target):
             self.look_again()
             if self.requests_of(mark) != before:
                 raise Stale(f"{self.name}: the requests for this row are not the same as before")
+            with suppress(Locked):  # people may have locked it
+                self._release_blocked(mark)  # first: nobody looks at it again once the new one is open
             oid, made = self._write(publication.files, text, parent=parent, request=True)
             num = made or 0
             self.discussions.opened(num, mark, text.body, oid, parent)
-            self._release_blocked(mark)
             self.look_again()
             return self._keep_first(mark, num)
 
