@@ -81,9 +81,11 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
     if len(judgement.rows) == 1 and not quiet:
         yield from ("", *(f"  {line}" for line in score_lines(judgement.rows[0].scores)))
     files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
-    for row in judgement.rows:
-        for file in (one for one in files[row.key] if is_spare(one, row)):
-            yield from ("", *_wrapped(f"{visible(file.path)}: {spare_said(row)}", "  ", "    "))
+    spare = [(file, row) for row in judgement.rows for file in files[row.key] if is_spare(file, row)]
+    for file, row in spare[:ROWS_SHOWN]:
+        yield from ("", *_wrapped(f"{visible(file.path)}: {spare_said(row)}", "  ", "    "))
+    if len(spare) > ROWS_SHOWN:
+        yield f"  … and {counted(len(spare) - ROWS_SHOWN, 'more file')} that no row uses: check --all names each"
     named = _named_findings(judgement, f"{folder}/" if folder else "")
     causes = grouped(((finding.severity, finding.rule, noun), (name, finding)) for noun, name, finding in named)
     order = list(Severity)

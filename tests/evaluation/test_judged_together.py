@@ -57,6 +57,18 @@ def test_a_faulty_file_beside_a_row_that_is_accepted_without_it_is_no_error(when
     assert said in judgement_markdown(judgement)
 
 
+def test_of_many_files_that_no_row_uses_the_first_are_named() -> None:
+    cut = {"/config/limit": 10, "/date": 1.0}
+    files = {
+        f"{number}/{name}.json": patched({"/model_name": f"acme/{number}", **change})
+        for number in range(12)
+        for name, change in (("cut", cut), ("whole", {}))
+    }
+    text = terminal_text(judgement_of(files), Ink(colour=False))
+    assert text.count("not used: the row has its numbers from") == 10
+    assert "… and 2 more files that no row uses: check --all names each" in text
+
+
 def test_a_faulty_file_that_the_row_needs_is_an_error() -> None:
     newer = patched({"/results/leaderboard_mmlu_pro/acc,none": 7.0, "/date": base()["date"] + 100.0})
     judgement = judgement_of({"new.json": newer, "old.json": base()})
