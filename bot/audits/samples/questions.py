@@ -255,6 +255,7 @@ class TellTale:
         self._told, self._seen, self._first = 0, 0, ""
         self._targets: deque[str] = deque(maxlen=4)
         self._first_prompt, self._questions = "", 0
+        self._first_texts: frozenset[str] = frozenset()
 
     def add(self, sample: Sample) -> None:
         """Add a sample."""
@@ -273,11 +274,15 @@ class TellTale:
             self._first = self._first or str(sample.doc_id)
 
     def _compare_with_first(self, sample: Sample) -> None:
-        """Count the questions that stand in the first prompt: its examples are then the questions themselves."""
+        """Count the questions that stand in the first prompt: its examples are then the questions themselves.
+
+        What they share with its own question, as a passage of which many are asked, does not count.
+        """
         if not self._first_prompt:
             self._first_prompt = sample.prompt[:LONGEST_PROMPT]
+            self._first_texts = frozenset(_texts(sample.doc))
             return
-        texts = [one for one in _texts(sample.doc) if len(one) >= LEAST_QUESTION]
+        texts = [one for one in _texts(sample.doc) if len(one) >= LEAST_QUESTION and one not in self._first_texts]
         self._questions += bool(texts) and all(one in self._first_prompt for one in texts[:MOST_TEXTS])
 
     def _answers(self, sample: Sample) -> tuple[list[str], list[str]]:

@@ -429,6 +429,18 @@ def test_choices_are_looked_for_in_a_long_prompt_at_once() -> None:
     assert process_time() - began < 0.5
 
 
+def test_answers_to_one_question_on_one_passage_are_no_examples() -> None:
+    """As in MultiRC, where each document is an answer to a question on a passage that others share."""
+    tell_tale = TellTale()
+    for number in range(20):
+        passage = {"paragraph": "A passage of which many are asked. " * 3, "question": "Which of these is said in it?"}
+        doc = {**passage, "answer": f"answer {number}"}
+        row = {"doc_id": number, "doc": doc, "target": 0, "arguments": [["\n".join(doc.values()), f" {one}"] for one in
+               ("no", "yes")], "resps": [[[-1.0, False]]] * 2}  # fmt: skip
+        tell_tale.add(read_sample(json.dumps(row)))
+    assert tell_tale.outcome == ""
+
+
 def test_a_name_of_millions_of_digits_is_told_from_others_at_once() -> None:
     questions, name, began = Questions(), "9" * 4_000_000, process_time()
     samples = [read_sample(json.dumps({"doc_id": one, "prediction": "a"})) for one in (name, name + "9", name)]
