@@ -115,7 +115,18 @@ class Gate:
         plan = self.plan(looks)
         self.report.plans.append(self._shown(plan, looks))
         known, is_approved = state.plans.at(self.target), self._is_approved(plan)
-        if is_approved or not self.is_large(plan):
+        free = {"unchanged"} if self.is_first else {"unchanged", "added"}
+        bound = [look for look in looks if look.planned.action not in free]
+        waiting = [item for look in bound for item in look.items if not item.is_held]
+        is_large = not is_approved and self.is_large(plan)
+        # After a loss of the state nobody knows whether a larger plan waited.
+        may_be_part = is_large or (not is_approved and any(item.cause == "lost" for item in waiting))
+        if may_be_part and (until := self._incomplete_until(waiting)) is not None:
+            for item in waiting:
+                state.items.postpone(item, until)
+        elif is_large:
+            self._hold(plan, bound)
+        else:
             if known is not None and looks:  # without rows, a dry run shows that nothing else is to be done
                 with state.transaction():
                     if not is_approved:
@@ -123,14 +134,6 @@ class Gate:
                     self._release(looks)
                     self.context.mark([Mark("plan", "", self.target)])
             return list(looks)
-        free = {"unchanged"} if self.is_first else {"unchanged", "added"}
-        bound = [look for look in looks if look.planned.action not in free]
-        waiting = [item for look in bound for item in look.items if not item.is_held]
-        if (until := self._incomplete_until(waiting)) is not None:
-            for item in waiting:
-                state.items.postpone(item, until)
-        else:
-            self._hold(plan, bound)
         return [look for look in looks if look.planned.action in free]
 
     def _incomplete_until(self, waiting: Sequence[Item]) -> float | None:
