@@ -167,6 +167,7 @@ def _installed() -> Mapping[str, Format]:
     return {known.id: known for known in reversed(formats())}  # of two with one id the first counts
 
 
+@lru_cache(maxsize=200)
 def format_of(format_id: str) -> Format:
     """The format of an id that was checked; one that is not installed is a form of a declaration."""
     return find_format(format_id) or declared_only(format_id)

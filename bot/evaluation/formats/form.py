@@ -246,7 +246,6 @@ def format_of_form(data: Mapping[str, Any]) -> Format:
     )
 
 
-@lru_cache(maxsize=200)
 def declared_only(format_id: str) -> Format:
     """What is known of a form by its id alone: how its values are spelled, but not how to read a file."""
 
