@@ -15,6 +15,7 @@ from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import seconds
 from bot.evaluation.formats.numbers import number_of
 from bot.evaluation.places import key_text
+from bot.evaluation.task import ONE_LINE
 
 MOST_FILES, MOST_ROWS, MOST_ELEMENTS = 2_000, 5_000, 300
 ALIKE = 0.5  # of the keys of two files or objects that make them alike
@@ -86,8 +87,8 @@ def words_of(key: str) -> str:
 
 
 def is_written(key: str) -> bool:
-    """Tell whether a form can name a key everywhere: braces in a text are always names."""
-    return bool(key) and not set("{}") & set(key)
+    """Tell whether a form can name a key everywhere: it is one line, and braces in a text are always names."""
+    return bool(key) and not set("{}") & set(key) and re.fullmatch(ONE_LINE, key) is not None
 
 
 def last_key(place: str) -> str:
