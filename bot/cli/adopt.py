@@ -380,21 +380,27 @@ def _form_of(matching: Matching, measured: Measured) -> str:
         for leaf in one.reading.task.leaves
         for metric in one.reading.task.metrics
     }
+    contents = [_content_of(place) for place in measured.places[:MOST_LOOKED]]
     kept = []
     for value in form.values:
         alone = DeclaredForm.model_validate({**form.table, "values": [dict(value.keys)]}).format
-        if any(shown & _numbers_of(place, alone) for place in measured.places[:MOST_LOOKED]):
+        if any(shown & _numbers_of(content, alone) for content in contents):
             kept.append(value)
     left = tuple(one.place for one in form.values if one not in kept and not one.is_other)
     return replace(form, values=tuple(kept or form.values), left_out=left if kept else ()).text
 
 
-def _numbers_of(place: Place, form: Format) -> set[tuple[str, str]]:
-    """The leaves and metrics that a form reads in a file."""
+def _content_of(place: Place) -> Content:
+    """The file of a form at a place, empty where there is none."""
     files = place.candidate.files
+    return Content({"": (place.read(files[0].path, files[0].size) if files else b"") or b""}, place.name)
+
+
+def _numbers_of(content: Content, form: Format) -> set[tuple[str, str]]:
+    """The leaves and metrics that a form reads in a file."""
     try:
-        parts = parse_parts(Content({"": place.read(files[0].path, files[0].size) or b""}, place.name), [form])
-    except (MalformedResult, IndexError):
+        parts = parse_parts(content, [form])
+    except MalformedResult:
         return set()
     of_form = [one.result for one in parts if one.result.format == form.id]
     return {(key, metric) for one in of_form for key, leaf in one.leaves.items() for metric in leaf.numbers}
