@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from bot.cli.adopt import TableFile
-from bot.errors import CallError, Refused
+from bot.errors import CallError, Gone, Refused
 from bot.platforms.git.repository import Repository
 from bot.platforms.github.platform import PLATFORM
 from bot.platforms.github.wire import SERVICE
@@ -24,6 +24,7 @@ from bot.service.settings.environment import read_access
 FOLDER = "leaderboard"  # in the repository, where the caller names none
 NAME = re.compile(r"[\w-][\w.-]*(?:/[\w-][\w.-]*)*", re.ASCII)
 ON_GITHUB = "--propose opens a pull request in the table's repository: give --table github://owner/name/PATH"
+NO_SCOPE = "the token may not write a workflow: give it the scope `workflow` (fine-grained: Workflows, write)"
 NO_ADDRESS = (
     "the bot there cannot read a folder of this machine: push the results, and add --source github://owner/name or "
     "--source hf://datasets/org/name"
@@ -70,5 +71,8 @@ def propose(table: TableFile, folder: str, source: str, texts: Mapping[str, str]
             raise CallError(f"{table.target}: {visible(others[0])} is there already, and is not changed")
         return DesiredState(text, files)
 
-    done = reconcile(target, mark, tuple(files), desire, "pull-request")
+    try:
+        done = reconcile(target, mark, tuple(files), desire, "pull-request")
+    except Gone:  # GitHub's answer to a token that may write everything but workflows
+        raise Refused(SERVICE, f"{table.target}: {NO_SCOPE}") from None
     typer.echo(without_commands(f"{done.decision.why}  {done.where}".rstrip()))

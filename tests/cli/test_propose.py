@@ -130,6 +130,14 @@ def test_what_cannot_be_proposed_is_one_line_and_nothing_is_written(
     assert sorted(path.name for path in story.folder.iterdir()) == ["results"]
 
 
+def test_a_token_without_the_scope_for_workflows_is_told_so(story: Story) -> None:
+    """As in octokit/rest.js issue 368: GitHub answers 404 to a tree that holds a workflow."""
+    story.server.state.order("POST", "/git/trees", status=404, message="Not Found", times=9)
+    status, _, err = story.init("--propose", "--source", f"github://{BOARD}")
+    assert (status, "give it the scope `workflow`" in err.splitlines()[-1]) == (4, True), err
+    assert not story.repo.pulls("open")
+
+
 def test_the_address_of_results_is_that_of_their_clone(story: Story) -> None:
     git(story.folder / "results", "init", "--quiet", "--initial-branch=main")
     git(story.folder / "results", "remote", "add", "origin", "git@github.com:acme/results.git")
