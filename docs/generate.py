@@ -39,10 +39,10 @@ CATALOGUE = """\
 
 <!-- Made by docs/generate.py from bot/data/catalogue/: change that, and run it again. -->
 
-[A declaration](leaderboards.md#tasks) can name a group instead of its members (`members = "mmlu"`), and
-`leaderboards draft` takes metrics, bounds and samples from here. *Guessing* is the value that a model gets if it only
-guesses. The files in `bot/data/catalogue/` have the members of the groups, the datasets, and where each fact is from.
-Tests compare them with lm-evaluation-harness 0.4.13 itself.
+`init` and `leaderboards draft` take metrics, bounds and samples from here, and [a declaration](leaderboards.md#tasks) can
+name a group instead of its members (`members = "mmlu"`). *Guessing* is the value of a model that only guesses. Behind each
+name stands its number of samples, behind a group's also that of its members. `bot/data/catalogue/` has the members, the
+datasets, and where each fact is from; tests compare it with lm-evaluation-harness 0.4.13.
 """
 
 
@@ -67,33 +67,31 @@ def _section(rule: Rule) -> Iterator[str]:
 def catalogue_page() -> str:
     """The page of the catalogue: its benchmarks, and its groups."""
     files = catalogue().files.values()
-    benchmarks = [_known(one, f"{one.samples:,}", one.guessing) for file in files for one in file.benchmarks]
+    benchmarks = [(_how(one, one.guessing), f"`{one.id}` {one.samples:,}") for file in files for one in file.benchmarks]
     groups = [_group(one) for file in files for one in file.groups]
-    return "\n".join(
-        [
-            CATALOGUE,
-            *_table("benchmark", "samples", sorted(benchmarks)),
-            *_table("group", "members and samples", sorted(groups)),
-        ]
-    )
+    return "\n".join([CATALOGUE, *_table("benchmarks", benchmarks), *_table("groups", groups)])
 
 
-def _table(of: str, samples: str, rows: list[str]) -> list[str]:
-    heads = [f"| {of} | metric | guessing | {samples} | shots |", "| --- | --- | --- | ---: | ---: |"]
-    return [f"## {of.capitalize()}s", "", *heads, *rows, ""]
+def _table(of: str, named: list[tuple[str, str]]) -> list[str]:
+    """A line for each way of scoring, with all that is scored so."""
+    ways: dict[str, list[str]] = {}
+    for how, name in sorted(set(named)):
+        ways.setdefault(how, []).append(name)
+    lines = [f"| {how} | {', '.join(names)} |" for how, names in ways.items()]
+    return [f"## {of.capitalize()}", "", f"| metric | guessing | shots | {of} |", "| --- | --- | --- | --- |", *lines, ""]
 
 
-def _group(group: Group) -> str:
+def _group(group: Group) -> tuple[str, str]:
     members = members_of(group).values()
     guesses = {(one if one.choices or one.guess is not None else group).guessing for one in members}
     guess = f"{min(guesses)} to {max(guesses)}" if len(guesses) > 1 else str(*guesses)
-    return _known(group, f"{len(members)}: {sum(one.samples for one in members):,}", guess)
+    return _how(group, guess), f"`{group.id}` {sum(one.samples for one in members):,} in {len(members)}"
 
 
-def _known(known: Known, samples: str, guess: object) -> str:
+def _how(known: Known, guess: object) -> str:
     metrics = ", ".join(f"`{one.name}`" + f" ({one.filter})" * (one.filter != "none") for one in known.metrics)
     shares = "" if all(one.integral for one in known.metrics) else ", not a mean of zeros and ones"
-    return f"| `{known.id}` | {metrics}{shares} | {guess} | {samples} | {known.num_fewshot} |"
+    return f"{metrics}{shares} | {guess} | {known.num_fewshot}"
 
 
 PAGES = {"rules.md": rules_page, "catalogue.md": catalogue_page}
