@@ -23,15 +23,13 @@ INTRODUCTION = """\
 
 <!-- Made by docs/generate.py from the docstrings in bot/evaluation/rules/: change those, and run it again. -->
 
-A rule judges a result file, or the row that files make, against one leaderboard. An **error** keeps the row from
-being published; only `missing-task` leaves it published without average and rank. A **warning** is published with the
-row. A **notice** is for whoever ran the evaluation. `leaderboard-bot rules ID` adds an example that breaks the rule,
-and what a run without the fault writes.
+A rule judges a result file, or the row that files make, against one leaderboard. An **error** keeps the row from being
+published; only `missing-task` leaves it published without average and rank. A **warning** is published with the row. A
+**notice** is for whoever ran the evaluation. `leaderboard-bot rules ID` adds an example, and what sound runs write.
 
-**Wrong?** says when a rule is wrong, and what to answer. Where that is a change of the declaration, ask the board's
-maintainers. For one upload they can waive an error, with a reason and a last day:
-[`/ignore`](hub.md#requests-opened-at-the-source) on a request, or a [waiver](leaderboards.md#waivers) in the
-declaration. Never edit a result file to look sound.
+**Wrong?** says when a rule is wrong, and what to answer. Where the answer is a change of the declaration, ask the
+board's maintainers. For one upload they can waive an error, with a reason and a last day, by
+[`/ignore`](hub.md#requests-opened-at-the-source) or a [waiver](leaderboards.md#waivers). Never edit a result file.
 """
 
 CATALOGUE = """\
@@ -39,10 +37,10 @@ CATALOGUE = """\
 
 <!-- Made by docs/generate.py from bot/data/catalogue/: change that, and run it again. -->
 
-`init` and `leaderboards draft` take metrics, bounds and samples from here, and [a declaration](leaderboards.md#tasks) can
-name a group instead of its members (`members = "mmlu"`). *Guessing* is the value of a model that only guesses. Behind each
-name stands its number of samples, behind a group's also that of its members. `bot/data/catalogue/` has the members, the
-datasets, and where each fact is from; tests compare it with lm-evaluation-harness 0.4.13.
+`init` and `leaderboards draft` take metrics, bounds and samples from here, and [a declaration](leaderboards.md#tasks)
+can name a group instead of its members (`members = "mmlu"`). *Guessing* is the value of a model that only guesses.
+Behind each name stands its number of samples, behind a group's also that of its members. `bot/data/catalogue/` has
+the members, the datasets, and where each fact is from; tests compare it with lm-evaluation-harness 0.4.13.
 """
 
 
@@ -78,7 +76,8 @@ def _table(of: str, named: list[tuple[str, str]]) -> list[str]:
     for how, name in sorted(set(named)):
         ways.setdefault(how, []).append(name)
     lines = [f"| {how} | {', '.join(names)} |" for how, names in ways.items()]
-    return [f"## {of.capitalize()}", "", f"| metric | guessing | shots | {of} |", "| --- | --- | --- | --- |", *lines, ""]
+    head = [f"| metric | guessing | shots | {of} |", "| --- | --- | --- | --- |"]
+    return [f"## {of.capitalize()}", "", *head, *lines, ""]
 
 
 def _group(group: Group) -> tuple[str, str]:

@@ -1,14 +1,14 @@
 """A place of a form that says something beside the numbers is not in the file.
 
 ## What it does
-Names places for revision, date, precision, settings, sample counts and standard errors, and percentages of which none
-is above 1.
+Names places for revision, date, precision, settings, samples and standard errors, and percentages that are never above
+1.
 
 ## Why is this bad?
-Nobody can tell how it was measured; fractions read as percentages are a hundred times too small.
+Nobody can tell how it was measured; a fraction read as a percentage is a hundred times too small.
 
 ## When it is wrong
-The tool never writes the field: take the place out of the form, or mark it with `?`.
+The tool never writes the field: take the place out, or mark it with `?`.
 
 ## Example
 (result) misread: [{"place": "model_sha", "pointer": "", "why": "is not there", "is_error": false}]

@@ -1,8 +1,7 @@
 """The use of the chat template differs from what the leaderboard requires or the model's name suggests.
 
 ## What it does
-Compares the run with the declared `chat_template`; with `any` it names an instruction model, by its name, run without
-one.
+Compares the run with the declared `chat_template`; with `any` it names an instruction model, by its name, without one.
 
 ## Why is this bad?
 The same weights differ by many points. Both may be on the board, as two rows.

@@ -1,14 +1,14 @@
 """The file says one thing in two places, and says it differently.
 
 ## What it does
-Compares the model's name and its arguments, and what is there twice of commits, data types, generation settings,
-templates and their hashes; and looks for a task without a standard error where most have one, or without two or more of
-version, shots, samples and definition that most have.
+Compares the model's name with its arguments, and commits, data types, generation settings, templates and hashes that
+stand there twice. Looks for a task without the standard error, or two of version, shots, samples and definition, that
+most have.
 
 ## Why is this bad?
-A harness's own file agrees with itself. Two models, an adapter beside its base model, arguments that change the named
-model's weights, a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`), or such a task with which the group's
-mean is another are errors, the rest are warnings.
+A harness's own file agrees with itself. Errors are two models, an adapter beside its base model, arguments that change
+the named model's weights, a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`), and such a task that changes
+the group's mean; the rest are warnings.
 
 ## When it is wrong
 A tool of yours adds fields: say which of them counts.

@@ -1,7 +1,7 @@
 """Another model on the board has exactly these values.
 
 ## What it does
-Compares the raw values of all tasks, to the last bit, except rows of zeros.
+Compares the raw values of all tasks to the last bit, except rows of zeros.
 
 ## Why is this bad?
 It is a renamed copy: the Open LLM Leaderboard v2 has 42 such groups.

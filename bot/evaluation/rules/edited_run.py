@@ -1,7 +1,7 @@
 """Scores were changed after the run.
 
 ## What it does
-Looks in a log (of at most 32 MB) for edited scores; Inspect keeps the old ones and computes the metrics again.
+Looks in a log (of at most 32 MB) for edited scores, beside which Inspect keeps the old ones.
 
 ## Why is this bad?
 The numbers are no longer those of the scorer.

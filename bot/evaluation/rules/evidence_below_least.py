@@ -1,7 +1,7 @@
 """The row rests on weaker evidence than the board ranks.
 
 ## What it does
-Compares the row's word of evidence with `[evidence] least`. The row has no average and no rank.
+Compares its word of evidence with `[evidence] least`. The row has no average and no rank.
 
 ## Why is this bad?
 Anybody can write a result file.

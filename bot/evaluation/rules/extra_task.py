@@ -4,7 +4,7 @@
 Names tasks that no column needs.
 
 ## Why is this bad?
-They are left out of every score, but aggregates in the file may include them.
+No score counts them, but aggregates in the file may.
 
 ## When it is wrong
 It states a fact: nothing is to be done.

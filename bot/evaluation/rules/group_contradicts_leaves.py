@@ -1,7 +1,7 @@
 """An aggregate row of the file is not the mean of its subtasks.
 
 ## What it does
-Recomputes each aggregate of a required subtask, weighted by samples and plain.
+Recomputes each aggregate of required subtasks, weighted and plain.
 
 ## Why is this bad?
 It is stale or was edited. No score is made from it, but others read it.

@@ -1,10 +1,10 @@
 """Somebody marked the run as not valid.
 
 ## What it does
-Reads the mark of a log whose samples were invalidated after the run.
+Reads the mark of a log whose samples were invalidated.
 
 ## Why is this bad?
-Who ran the evaluation says that its scores do not count.
+Its own author says that it does not count.
 
 ## When it is wrong
 The mark was set by mistake: take it back in the tool.

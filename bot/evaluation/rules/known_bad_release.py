@@ -1,13 +1,13 @@
 """The harness version is known to give wrong numbers for these tasks, for everybody.
 
 ## What it does
-Compares the version with the releases and commits that the declaration lists.
+Compares release and commit with `[[harness.known_bad]]`.
 
 ## Why is this bad?
 The task's version stayed: lm-eval 0.4.8 asked 5,000 questions in place of the 1,324 of `leaderboard_math_hard`.
 
 ## When it is wrong
-The fault was corrected in this copy: a maintainer may waive the rule for the file.
+The fault was corrected in this copy: ask for a waiver.
 
 ## Example
 /lm_eval_version: (absent)

@@ -1,11 +1,10 @@
 """The file cannot be read as a result file.
 
 ## What it does
-Reports what is not JSON, ends in the middle, is nested more than 200 levels deep, is larger than 8 MiB, or is in no
-known format.
+Reports what is not JSON, ends in the middle, is nested more than 200 deep, larger than 8 MiB, or in no known format.
 
 ## Why is this bad?
-It cannot be checked, and its numbers count nowhere.
+Its numbers count nowhere.
 
 ## When it is wrong
 A larger file is read with `--max-bytes`, or `max_file_bytes` of a watch; a layout of your own needs a form

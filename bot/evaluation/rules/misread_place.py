@@ -2,10 +2,10 @@
 
 ## What it does
 Names what a place (`[[formats]]`) finds: a text, a number outside of its unit, -1 or 999 for "not measured", two
-values for one metric, no model.
+values, no model.
 
 ## Why is this bad?
-A wrong place gives a number that looks right; it is left out.
+A wrong place gives a number that looks right. It is left out.
 
 ## When it is wrong
 All files have it: correct the place or its unit.

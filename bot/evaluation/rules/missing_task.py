@@ -1,14 +1,14 @@
 """A task, or one of its subtasks, is in none of the row's files.
 
 ## What it does
-Looks for every declared leaf and metric in all files of one row.
+Looks for every declared leaf and metric.
 
 ## Why is this bad?
 A mean over what is there looks plausible and is wrong.
 
 ## When it is wrong
-The other file makes another row, as only one records revision or precision: name the revision with `--model-name`,
-and declare the `precision`.
+Another file has it, and makes another row, as only one records revision or precision: name the revision with
+`--model-name`, and declare the `precision`.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)

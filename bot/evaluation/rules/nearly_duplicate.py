@@ -1,10 +1,10 @@
 """Another model on the board has these values or answers but for a few.
 
 ## What it does
-Compares raw values, and the answers in checked logs, except values near guessing.
+Compares raw values above guessing, and the answers in checked logs.
 
 ## Why is this bad?
-It is most often a copy with a few numbers changed.
+It is mostly a copy with a few numbers changed.
 
 ## When it is wrong
 The two models share weights, as a merge does: say in the request how they are related.

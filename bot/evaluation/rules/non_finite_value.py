@@ -1,10 +1,10 @@
 """A value is not a number.
 
 ## What it does
-Reports NaN, infinity, a text or nothing in place of a leaf's value.
+Reports NaN, infinity, a text or nothing in place of a value.
 
 ## Why is this bad?
-`max(0, x)` silently turns NaN into 0, and a mean over the others hides the gap.
+`max(0, x)` turns NaN into 0, and a mean over the others hides the gap.
 
 ## When it is wrong
 Never: measure the task again.

@@ -1,7 +1,7 @@
 """A column was measured in an accepted way, but its numbers are not comparable with those of other rows.
 
 ## What it does
-Names the columns, and the reason that the declaration gives for results of this format.
+Names the columns, and the declared reason.
 
 ## Why is this bad?
 A change of the harness looks like a difference between two models.

@@ -1,7 +1,7 @@
 """Nothing was scored in this run.
 
 ## What it does
-Reports a file without a number, and the metric `bypass`: "not scored" (`--predict_only`), with the value 999.
+Reports a file without a number, and the metric `bypass` (`--predict_only`), which is 999.
 
 ## Why is this bad?
 Read as a score, 999 is on top of every table.

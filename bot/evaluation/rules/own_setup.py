@@ -1,11 +1,10 @@
 """The run has a set-up of its own.
 
 ## What it does
-Names a system prompt, a server that answered in place of loaded weights, and a seed of the examples that is not the
-harness's.
+Names a system prompt, a server that answered in place of loaded weights, and another seed of the examples.
 
 ## Why is this bad?
-It need not be. But a prompt can hold answers, a server any weights, and a seed can be chosen.
+A prompt can hold answers, a server any weights, and a seed can be chosen.
 
 ## When it is wrong
 The board wants it so: nothing is to be done.

@@ -1,14 +1,13 @@
 """The model was quantized for this run.
 
 ## What it does
-Reads the arguments that round weights (`load_in_4bit`, `autogptq`, `gguf_file` and others), the dtype, and marks in
-the name.
+Reads arguments such as `load_in_4bit`, `autogptq` and `gguf_file`, the dtype, and marks in the name.
 
 ## Why is this bad?
 It is another model. Where only the name says so, the row keeps the file's dtype.
 
 ## When it is wrong
-The name has the mark and the weights are whole: say so in the request.
+The name alone has the mark: say so in the request.
 
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,load_in_4bit=True"

@@ -4,10 +4,10 @@
 Reports a file that names a document or a leaderboard as its source; a warning with `quoted = "accepted"`.
 
 ## Why is this bad?
-Nobody can check them, and a board that copies repeats the errors of others.
+Nobody can check them, and a copy repeats the errors of others.
 
 ## When it is wrong
-They were measured: correct where the file says that they come from.
+They were measured: correct the source in the file.
 
 ## Example
 (result) quoted_from: "example-org leaderboard"

@@ -1,7 +1,7 @@
 """A key or a task occurs twice in the file, with different values.
 
 ## What it does
-Names keys of one object, and tasks of a list; equal values are not reported.
+Names keys of one object, and tasks of a list.
 
 ## Why is this bad?
 JSON does not say which counts: this bot takes the last, others the first.

@@ -38,8 +38,7 @@ def samples_missing(case: Case) -> Violations:
     """A task has no sample log beside the result, or one without its metric.
 
     ## What it does
-    Looks for the log of each task that counts, with the metric whose mean its value is. An error where the board
-    requires logs.
+    Looks for the log of each task that counts. An error where the board requires logs.
 
     ## Why is this bad?
     Only the logged answers show that the numbers were measured.
@@ -140,13 +139,13 @@ def answer_scored_otherwise(case: Case) -> Violations:
     """A sample has another score than its logged answer gives.
 
     ## What it does
-    Scores the logged answers again, and names samples that have a score without what it follows from.
+    Scores the logged answers again, and names scores without what they follow from.
 
     ## Why is this bad?
     Somebody edited the score, the answer or a log-likelihood.
 
     ## When it is wrong
-    The task's scorer does more than its settings say: report it, with a few lines of the log.
+    The scorer does more than its settings say: report it, with a few lines of the log.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -184,12 +183,12 @@ def other_questions(case: Case) -> Violations:
     """The samples are not the questions of the task.
 
     ## What it does
-    Compares number, hashes, documents, targets and model of the log with the result, the rows on the board and the
-    declared `documents`; names questions that are there twice, prompts that give the answer away, and fields that no
-    harness writes.
+    Compares number, hashes, documents, targets and model of the log with the result, other rows and the declared
+    `documents`; names questions that are there twice, prompts that give the answer away, and fields that no harness
+    writes.
 
     ## Why is this bad?
-    Questions that the model failed on can be left out, and easy ones repeated.
+    Failed questions can be left out, easy ones repeated.
 
     ## When it is wrong
     The dataset changed for everybody: declare the digests in `documents`.
@@ -239,7 +238,7 @@ def copied_samples(case: Case) -> Violations:
     """A sample log is that of another model.
 
     ## What it does
-    Compares the SHA-256 of each log with those of other rows and submissions. The first model keeps it.
+    Compares the SHA-256 of each log with those of others. The first model keeps it.
 
     ## Why is this bad?
     No two models give the same log-likelihoods to the last digit.
@@ -270,14 +269,14 @@ def scored_as_no_other(case: Case) -> Violations:
     """A task is asked in other words, or scored by other settings, than in the other rows.
 
     ## What it does
-    Compares digests with those of most rows: of prompts without a chat template, and of the scorer's settings
-    (options, filters).
+    Compares digests of prompts (without a chat template) and of the scorer's options and filters with those of most
+    rows.
 
     ## Why is this bad?
     A prompt can hold the answers; a filter that maps answers makes wrong ones right.
 
     ## When it is wrong
-    Another release of the harness asks or scores otherwise: the values are then not comparable.
+    Another release asks or scores otherwise: the values are then not comparable.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -308,10 +307,10 @@ def not_scored_again(case: Case) -> Violations:
     """The answers of a task were not scored again.
 
     ## What it does
-    Says why, where logs are checked and the bot scores answers of that harness.
+    Says why, where logs are checked.
 
     ## Why is this bad?
-    The scores of the samples are then believed.
+    Their scores are then believed.
 
     ## When it is wrong
     Many tasks have a scorer of their own, as on all rows of the board.
@@ -345,10 +344,10 @@ def answers_missing(case: Case) -> Violations:
     Reports more than 5 % logged answers that are empty, or end inside of thoughts.
 
     ## Why is this bad?
-    The value says how often the model ended within its budget of tokens.
+    The value then shows the budget of tokens, not the model.
 
     ## When it is wrong
-    The model gives no answer by itself: nothing is to be done. Otherwise measure with a larger budget.
+    The model itself gives no answer: nothing is to be done. Otherwise measure with a larger budget.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}

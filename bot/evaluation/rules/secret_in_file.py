@@ -1,14 +1,13 @@
 """The file holds a password or a token.
 
 ## What it does
-Looks for fields of credentials (`api_key`, `token`) and for tokens of the Hub, GitHub or OpenAI. Never repeats the
-value.
+Looks for fields such as `api_key`, and for tokens of the Hub, GitHub or OpenAI. Never repeats the value.
 
 ## Why is this bad?
-Everybody who can read the results can use the account.
+Every reader of the results can use the account.
 
 ## When it is wrong
-The value is a placeholder: a maintainer may waive the rule for this file. Otherwise revoke the token first.
+The value is a placeholder: ask for a waiver. Otherwise revoke the token first.
 
 ## Example
 /config/model_args: "base_url=https://example.org/v1,model=example-org/kestrel-7b,api_key=abcdefgh12345678"

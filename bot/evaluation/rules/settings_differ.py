@@ -1,8 +1,8 @@
 """Files of one model are not joined, because they were measured in different ways.
 
 ## What it does
-Joins files of one accepted harness range, asked in the same way. The set with the most subtasks, or else the newest,
-counts.
+Files of one accepted harness range, asked in the same way, are joined. The set with the most subtasks counts, else the
+newest.
 
 ## Why is this bad?
 Such numbers do not belong in one average.

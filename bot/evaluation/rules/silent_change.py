@@ -1,7 +1,7 @@
 """The version of the task does not show which scorer was used.
 
 ## What it does
-Names tasks whose scorer or prompt changed while the version stayed, measured after the change.
+Names tasks whose scorer or prompt had changed while the version stayed.
 
 ## Why is this bad?
 A change of the harness looks like one of the model.

@@ -1,8 +1,8 @@
 """An earlier row has the same model and settings in another spelling: other case, other spaces or a shortened commit.
 
 ## What it does
-Compares model, revision (from seven digits on), precision and chat template without case, spaces and invisible marks.
-The board's spelling counts, else the first file's.
+Compares model, revision (from seven digits on), precision and chat template. The board's spelling counts, else the
+first file's.
 
 ## Why is this bad?
 It would be a second row, or keep a bad one from being replaced.

@@ -1,10 +1,10 @@
 """The strict answer filter finds far fewer right answers than the flexible one.
 
 ## What it does
-Reports one that is more than 0.1 below the flexible value of the same file.
+Reports one that is more than 0.1 below.
 
 ## Why is this bad?
-It measures the form of the answers. GSM8K with a chat model and no chat template: 0.20 against 0.78.
+It measures the form of the answers: GSM8K with a chat model and no chat template 0.20, not 0.78.
 
 ## When it is wrong
 The board means to ask for the form: nothing is to be done.

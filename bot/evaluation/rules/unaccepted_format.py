@@ -1,10 +1,10 @@
 """The leaderboard does not accept results of this format.
 
 ## What it does
-Compares the recognised format with those of the declaration.
+Compares the recognised format with the declared ones.
 
 ## Why is this bad?
-It is another harness, whose task names mean other measurements.
+Another harness means other measurements by the same names.
 
 ## When it is wrong
 The board means this tool, too: add it to `formats` of `[harness]`.

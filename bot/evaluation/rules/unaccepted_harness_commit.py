@@ -1,8 +1,7 @@
 """The harness was at a commit that the leaderboard does not accept.
 
 ## What it does
-Compares release, commit or `git describe` text with the declared ranges; with a network it asks for the ancestry of
-unknown commits.
+Compares release, commit or `git describe` text with the declared ranges; with a network it looks unknown commits up.
 
 ## Why is this bad?
 Prompts, parsers and metrics change under the same task name.

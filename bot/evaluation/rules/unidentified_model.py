@@ -7,7 +7,7 @@ Reports a name that is no Hub id: none, a path, a nickname, or random characters
 The row cannot be checked, repeated or told from a copy.
 
 ## When it is wrong
-Say it with `--model-name`, or in `[models]`; models of an API need `served_models` or `plain = true`.
+Say it with `--model-name` or in `[models]`; models of an API need `served_models` or `plain = true`.
 
 ## Example
 /model_name: "i82qcls7"

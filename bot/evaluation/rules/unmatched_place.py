@@ -1,7 +1,7 @@
 """A place of a form leads to a number in none of the files.
 
 ## What it does
-Names the place once for all files that are judged together.
+Names the place once for all files.
 
 ## Why is this bad?
 The place may be misspelled.

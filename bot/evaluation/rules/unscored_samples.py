@@ -1,10 +1,10 @@
 """Some samples were run and have no score.
 
 ## What it does
-Says how many the scorer could not score, and the value if these count as wrong.
+Says how many, and the value if these count as wrong.
 
 ## Why is this bad?
-They are left out of the mean: answers that cannot be parsed cost less than wrong ones.
+Answers that cannot be parsed then cost less than wrong ones.
 
 ## When it is wrong
 The samples are broken, for every model alike: say so in the request.

@@ -1,13 +1,13 @@
 """The file does not show which version of the harness measured it.
 
 ## What it does
-Names a commit that is null, looks like `git describe` of another repository, or that nobody knows or looked up.
+Names a commit that is null, that nobody knows or looked up, or a `git describe` of another repository.
 
 ## Why is this bad?
-The commit recorded is that of the folder in which the harness started.
+The harness records the commit of the folder in which it started.
 
 ## When it is wrong
-The commit is public: `check --online` looks it up, or the declaration names it in `releases` or `commits`.
+The commit is public: `check --online` looks it up, or declare it in `releases` or `commits`.
 
 ## Example
 /lm_eval_version: (absent)

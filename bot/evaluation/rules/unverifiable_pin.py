@@ -1,8 +1,7 @@
 """A file does not record shots, a task version or a task definition that the leaderboard requires.
 
 ## What it does
-Names what is declared but not recorded, which some formats never do, or recorded as the address of a function. An
-error with `pins = "required"`.
+Names what is declared and not recorded, or recorded as the address of a function. An error with `pins = "required"`.
 
 ## Why is this bad?
 Five shots and none differ by ten points.

@@ -8,7 +8,7 @@ answers (AISBench, evalchemy), outcomes (EvalPlus); and compares metrics that re
 The value was edited, or two runs were put together.
 
 ## When it is wrong
-The tool combines them otherwise since a release: report it, with the file.
+A new release combines them otherwise: report it, with the file.
 
 ## Example
 (result) leaves/leaderboard_mmlu_pro/contradicted: {"acc,none": "its 10 rounds give 0.41"}

@@ -1,7 +1,7 @@
 """A value cannot come from its number of samples.
 
 ## What it does
-A mean of n zeros and ones, times n, is whole. Reports one that is not, to 1e-6.
+A mean of n zeros and ones, times n, is whole (to 1e-6).
 
 ## Why is this bad?
 The value was edited, rounded, or measured on another number of samples.

@@ -1,10 +1,10 @@
 """A value lies outside what its metric can take.
 
 ## What it does
-Compares it with the declared range (0 to 1 for a fraction), and with that in the file.
+Compares it with the declared range (0 to 1 for a fraction), and that in the file.
 
 ## Why is this bad?
-41.2 where 0.412 is meant passes every other check and tops the table.
+41.2 in place of 0.412 passes every other check and tops the table.
 
 ## When it is wrong
 The metric goes further: declare its `range`, or `unit = "percent"`.

@@ -1,11 +1,11 @@
 """The file measures a model of an organization that submits elsewhere.
 
 ## What it does
-Compares the path with the `owners` of the watch: a prefix is only for its organizations' models, and these count only
+Compares the path with the `owners` of the watch: a prefix is for its organizations' models alone, and these count only
 there.
 
 ## Why is this bad?
-Otherwise whoever may write to the repository could replace the rows of others.
+Otherwise every submitter could replace the rows of others.
 
 ## When it is wrong
 It submits here, too: add it to `owners`.
