@@ -329,7 +329,7 @@ def compare_with_others(
     missing = [row.model.id for row in judgement.rows if row.key.text not in {one.key for one in entries}]
     logs = LogsBeside(run.trigger.workspace)
     pairs = [(entry, counterpart(entry, others)) for entry in entries]
-    with closing(EvidenceReader(run.opener)) as reader:
+    with closing(EvidenceReader(run.opener, target=board)) as reader:
         reader.forms = run.leaderboard.formats
         reader.expect(file for _, other in pairs if other is not None and board is not None for file in other.evidence)
         for entry, other in pairs:

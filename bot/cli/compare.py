@@ -135,7 +135,7 @@ def _sides(
     declared = open_leaderboard(leaderboard, read_access()) if leaderboard else None
     if opened and declared is None:
         declared = _declared_by(opened, board, list(rows.values()), entries)
-    reader.forms = declared.formats if declared else ()
+    reader.forms, reader.target = declared.formats if declared else (), opened
     reader.expect(file for row in rows.values() for file in row.evidence)
     called, used = parse_names(ids), set[str | None]()
     found: list[_Side] = []

@@ -28,13 +28,12 @@ PART = re.compile(r"#\d+$")  # what the path of a further measurement in a file 
 log = logging.getLogger(__name__)
 
 
-def sha256_of(files: Mapping[str, bytes]) -> str:
+def sha256_of(digests: Mapping[str, str]) -> str:
     """The SHA-256 of a submission's file; of several, that of the lines `SHA-256, two spaces, name`.
 
     The lines are what `sha256sum` prints in the folder, in the order of their names.
     """
-    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    if files.keys() == {""}:
+    if digests.keys() == {""}:
         return digests[""]
     text = "".join(f"{digest}  {name}\n" for name, digest in sorted(digests.items()))
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
@@ -64,6 +63,7 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     A file with the measurements of several models is a submission for each: the first has its path and the others in
     `further`, whose paths end in `#2`, `#3` and so on; `of` is how many they are together. The `sha256` of each is then
     that of the canonical JSON of its own rows, so that a row that is added changes none of the others.
+    `files` has the SHA-256 of each file, by its name as `parse_submission` has it, where `sha256` is another.
     """
 
     path: str
@@ -74,6 +74,12 @@ class Parsed(msgspec.Struct, frozen=True, gc=False):
     samples: tuple[CheckedSamples, ...] | None = None
     further: tuple[Parsed, ...] = ()
     of: int = 1
+    files: dict[str, str] = {}
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """The SHA-256 of each of its files, by its name as `parse_submission` has it."""
+        return self.files or {"": self.sha256}
 
     @property
     def parts(self) -> list[Parsed]:
@@ -136,11 +142,13 @@ def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "", f
             log.exception("a format failed on %s", path)
             problem = Problem(f"could not be read: {shown(f'{type(error).__name__}: {error}', 200)}")
     size = sum(map(len, files.values()))
+    digests = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     if len(parts) < 2:
-        return Parsed(path, sha256_of(files), size, parts[0].result if parts else None, problem)
+        own = {} if digests.keys() == {""} else digests
+        return Parsed(path, sha256_of(digests), size, parts[0].result if parts else None, problem, files=own)
     names = [path, *(f"{path}#{number}" for number in range(2, len(parts) + 1))]
     first, *further = [
-        Parsed(name, _sha256_of_rows(part.rows), size, part.result, of=len(parts))
+        Parsed(name, _sha256_of_rows(part.rows), size, part.result, of=len(parts), files=digests)
         for name, part in zip(names, parts, strict=True)
     ]
     return msgspec.structs.replace(first, further=tuple(further))

@@ -112,7 +112,9 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         ],
         shown=shown,
         is_clipped=any(leaf.is_clipped for score in entry.tasks for leaf in score.leaves),
-        files=[(file, explain_command(file, entry.leaderboard, content.target)) for file in entry.evidence],
+        files=[
+            (file, explain_command(file, entry.leaderboard, content.target, is_merged=True)) for file in entry.evidence
+        ],
         changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
     )
 

@@ -29,7 +29,7 @@ GITHUB_FILE = re.compile(
     r"(?P<repository>github://[^/@#]+/[^/@#]+)(?:@(?P<commit>[0-9a-f]{40}))?/(?P<path>.*)", re.DOTALL
 )
 NO_FILE = (
-    "files are read on this machine, at hf://datasets/… and at github://owner/name[@commit]/path; "
+    "files are read on this machine, at hf://datasets/…, hf://buckets/… and at github://owner/name[@commit]/path; "
     "`explain BOARD --model ID` reads a row of a board"
 )
 
@@ -81,7 +81,9 @@ def find_places(
     """
     found: dict[str, Place] = {}
     for name in paths:
-        if name.startswith("hf://"):
+        if name.startswith("hf://buckets/"):
+            places = bucket_places(name, access, max_bytes, forms)
+        elif name.startswith("hf://"):
             places = hub_places(name, access, max_bytes, forms)
         elif name.startswith("github://"):
             places = github_places(name, access, max_bytes, forms)
@@ -133,13 +135,31 @@ def github_places(
     match = GITHUB_FILE.fullmatch(name)
     if match is None:
         raise CallError(f"{name}: {NO_FILE}")
-    source, path = Opener(access).source(match["repository"]), match["path"].strip("/")
+    source = Opener(access).source(match["repository"])
     commit = match["commit"] or source.head()
+    shown = f"{source.name}@{commit[:12]}/"
+    yield from listed_places(source, commit, match["path"].strip("/"), shown, max_bytes=max_bytes, forms=forms)
+
+
+def bucket_places(
+    name: str, access: Access, max_bytes: int = MAX_BYTES, forms: tuple[DeclaredForm, ...] = ()
+) -> Iterator[Place]:
+    """The files at `hf://buckets/org/name[/path]` as they are now."""
+    from bot.platforms.hub.address import parse_address
+
+    address = parse_address(name)
+    source = Opener(access).source(address.url)
+    yield from listed_places(source, source.head(), address.path, f"{source.name}/", max_bytes=max_bytes, forms=forms)
+
+
+def listed_places(
+    source: Source, commit: str, path: str, shown: str, *, max_bytes: int, forms: tuple[DeclaredForm, ...]
+) -> Iterator[Place]:
+    """The file of a source at a path, or the files below it; `shown` is what precedes their paths in reports."""
     everything = source.changes(None, commit)
     files = [one for one in everything if not path or one.path == path or one.path.startswith(f"{path}/")]
     if not files:
-        raise CallError(f"{name}: there is no such file, and no file below it")
-    shown = f"{source.name}@{commit[:12]}/"
+        raise CallError(f"{shown}{path}: there is no such file, and no file below it")
     oids = {shown + item.path: item.oid for item in files if item.oid is not None}
     read = read_whole_files(source, commit, shown, max_bytes, oids)
     for candidate in candidates_in((ListedFile(shown + item.path, item.size) for item in files), forms):
@@ -194,10 +214,13 @@ def with_commits(places: Iterable[Place]) -> list[Place]:
 
 def evidence_of(places: Iterable[Place]) -> dict[str, Evidence]:
     """The evidence of each place by its name, with the commit that last changed it where that is known."""
-    return {
-        place.name: Evidence(place.source, place.path, place.last.oid if place.last else place.commit)
-        for place in places
-    }
+
+    def evidence(place: Place) -> Evidence:
+        if place.origin is not None and not place.origin.has_commits:
+            return Evidence(place.source, place.path, kept={})
+        return Evidence(place.source, place.path, place.last.oid if place.last else place.commit)
+
+    return {place.name: evidence(place) for place in places}
 
 
 def commit_dates(places: Iterable[Place]) -> dict[str, float]:

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
-from typing import IO, Protocol
+from typing import IO, ClassVar, Protocol
 
 from bot.errors import BotError
 from bot.evaluation.discovery import Read
@@ -67,7 +67,13 @@ class LastCommit:
 
 
 class Source(Protocol):
-    """A repository to which results are pushed; commits are full ids."""
+    """A repository to which results are pushed; commits are full ids.
+
+    Unless it `has_commits`, a digest of a listing stands for a commit, the target keeps the files that make a row, and
+    what is gone is found by a comparison with the files that are known.
+    """
+
+    has_commits: ClassVar[bool] = True
 
     @property
     def name(self) -> str:

@@ -26,8 +26,12 @@ def link_to_github_of(api: str) -> None:
     HOSTS["github://"] = f"{web}/{{name}}"
 
 
-def evidence_url(file: Evidence, hub: str = HUB) -> str:
-    """The web page of a file at its commit, "" if the source has no pages or the file no commit."""
+def evidence_url(file: Evidence, hub: str = HUB, target: str = "") -> str:
+    """The web page of a file at its commit, or as `target` keeps it; "" if there is none."""
+    if file.kept and target:
+        from bot.publishing.entry import kept_path
+
+        return target_url(target, kept_path(next(iter(file.kept.values()))), hub)
     repository = target_url(file.source, hub=hub) if file.commit else ""
     if not repository or {".", ".."}.intersection(f"{file.source}/{file.commit}/{file.path}".split("/")):
         return ""  # a browser would walk up from dots to another page of the host

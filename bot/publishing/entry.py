@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -17,7 +18,7 @@ from msgspec.structs import replace
 from bot import __version__
 from bot.errors import MalformedEntry
 from bot.evaluation.evidence import RowWord
-from bot.evaluation.finding import Finding, Severity, Waived, in_units
+from bot.evaluation.finding import Finding, Severity, Waived, file_of, in_units
 from bot.evaluation.formats import find_format
 from bot.evaluation.identity import fits, is_folders
 from bot.evaluation.likeness import Fingerprint, fingerprint
@@ -31,9 +32,15 @@ from bot.evaluation.verdict import Row, RowFacts, Verdict
 Schema = Literal["leaderboard-bot/entry/2"]
 SCHEMA: Schema = "leaderboard-bot/entry/2"
 FOLDER = "entries"
+KEPT_FOLDER = "evidence"
+SHA256 = re.compile(r"[0-9a-f]{64}")
 MAX_BYTES = 512 * 1024
 DATE = re.compile(r"(\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?)?", re.ASCII)
 MAX_REMARKS, LONGEST_REMARK = 50, 1_000  # warnings that one entry carries, and the characters of each
+KEPT_TOO_LARGE = (
+    f"{{path}} has {{size}}, and of a source without commits at most {in_units(MAX_BYTES)} are kept beside a row: "
+    "push it to a repository"
+)
 
 
 class Declared(msgspec.Struct, frozen=True):
@@ -60,7 +67,9 @@ class Evidence(msgspec.Struct, frozen=True):
     `source` is the name of the repository that it lies in, "" for a file on somebody's machine; `commit` the commit
     that it was read at, "" outside of a repository; `submitter` who brought it, "" if nobody knows. `date` is when
     it was measured (ISO 8601, UTC), believed no further than its commit, "" if neither file, name nor commit says.
-    What the file itself shows (`sha256`, `date`, `format`, `harness`) is filled in when the entry is made.
+    `kept` has the SHA-256 of each of its files by its path in a source that keeps no commits: the target keeps them,
+    see `kept_path`; the field is left out for other sources.
+    What the file itself shows (`sha256`, `date`, `format`, `harness`, `kept`) is filled in when the entry is made.
     """
 
     source: str = ""
@@ -71,6 +80,7 @@ class Evidence(msgspec.Struct, frozen=True):
     date: str = ""
     format: str = ""
     harness: HarnessVersion = HarnessVersion("")
+    kept: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -199,6 +209,8 @@ def parse_entry(data: bytes, path: str = "") -> Entry:
         raise MalformedEntry(f"{path or 'the entry'} has a number that no measurement gives")
     if entry.model.parameters != model_size(entry.model.parameters):
         raise MalformedEntry(f"{path or 'the entry'} has a number of parameters that no model has")
+    if not all(SHA256.fullmatch(digest) for file in entry.evidence for digest in (file.kept or {}).values()):
+        raise MalformedEntry(f"{path or 'the entry'} names a kept file by what is no SHA-256")
     if not all(DATE.fullmatch(file.date) for file in entry.evidence):
         raise MalformedEntry(f"{path or 'the entry'} has a date that is not as 2026-03-02T10:00:00Z")
     return entry
@@ -301,11 +313,19 @@ def checked(entry: Entry) -> Entry:
 
 
 def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
+    """The evidence of a file; it is kept where `kept` of its place is set. Raises MalformedEntry if it is too large."""
     place = place or Evidence(path=file.path)
     names = {name: _as_text(getattr(place, name)) for name in ("source", "path", "submitter")}
+    kept = place.kept
+    if kept is not msgspec.UNSET:
+        if file.parsed.size > MAX_BYTES:
+            raise MalformedEntry(KEPT_TOO_LARGE.format(path=place.path, size=in_units(file.parsed.size)))
+        own = file_of(names["path"]) if file.parsed.of > 1 else names["path"]
+        kept = {f"{own}/{name}" if name else own: digest for name, digest in file.parsed.digests.items()}
     return replace(
         place,
         **names,
+        kept=kept,
         sha256=file.sha256,
         date=iso_date(file.date),
         format=file.parsed.format or "",
@@ -406,6 +426,36 @@ def choose(candidates: Iterable[Entry], current: Entry | None = None) -> Entry:
     if current is not None and digest_of(best) == digest_of(current):
         return current
     return best
+
+
+def kept_path(digest: str) -> str:
+    """The path at a target of a file that it keeps, by the SHA-256 of the file."""
+    return f"{KEPT_FOLDER}/{digest}"
+
+
+def is_kept(path: str) -> bool:
+    """Tell whether a path at a target is that of a file which it keeps for a row."""
+    return path.startswith(f"{KEPT_FOLDER}/")
+
+
+def kept_first(path: str) -> tuple[bool, str]:
+    """What orders files that are written: a row is never there without the files that are kept for it."""
+    return not is_kept(path), path
+
+
+def kept_for(files: Mapping[str, bytes | None]) -> dict[str, tuple[str, str]]:
+    """What the entries among files have a target keep: the source and the path there, by the path at the target."""
+    entries: list[Entry] = []
+    for path, data in files.items():
+        if data is not None and path.startswith(f"{FOLDER}/"):
+            with suppress(MalformedEntry):
+                entries.append(parse_entry(data))
+    return {
+        kept_path(digest): (file.source, path)
+        for entry in entries
+        for file in entry.evidence
+        for path, digest in (file.kept or {}).items()
+    }
 
 
 def declaration_path(digest: str) -> str:

@@ -10,7 +10,7 @@ from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import DTYPES, Rerun
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.result import Model
-from bot.publishing.entry import Declared, Entry, Evidence, declaration_path
+from bot.publishing.entry import Declared, Entry, Evidence, declaration_path, kept_path
 from bot.reporting.escape import visible
 
 HUB = "hf://"
@@ -21,13 +21,19 @@ LATER = "If the target does not have this declaration yet, ask the maintainers f
 
 def check_command(source: str, commit: str, path: str, declaration: str) -> str:
     """The call that gives the same verdict on anybody's machine."""
-    place = f"{source}@{commit}/{path}" if source.startswith(HUB) else path
+    place = f"{source}{f'@{commit}' if commit else ''}/{path}" if source.startswith(HUB) else path
     return f"leaderboard-bot check {quoted(place)} --leaderboard {quoted(declaration)}"
 
 
-def explain_command(file: Evidence, declared: Declared, target: str) -> str:
-    """The call that shows how the numbers of a file became those of a row at a target."""
+def explain_command(file: Evidence, declared: Declared, target: str, *, is_merged: bool = False) -> str:
+    """The call that shows how the numbers of a file became those of a row at a target.
+
+    A file that the target keeps is there once the row is merged, and till then in its source.
+    """
     place = f"{file.source}@{file.commit}/{file.path}" if file.source.startswith(HUB) and file.commit else file.path
+    if file.kept:
+        kept = [kept_path(digest) for digest in file.kept.values()]
+        place = f"{label_of(target)}/{kept[0]}" if is_merged and len(kept) == 1 else f"{file.source}/{file.path}"
     return f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(declaration_name(declared, [target]))}"
 
 

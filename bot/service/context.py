@@ -12,6 +12,8 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import UNSET, UnsetType
+
 from bot import __version__
 from bot.errors import CallError
 from bot.evaluation.leaderboard import Leaderboard, Waiver
@@ -151,7 +153,8 @@ class WatchContext:
 
     def made_of(self, rows: Iterable[Row], found: Sequence[StoredSubmission]) -> MadeEntries:
         """The same for rows that were judged already."""
-        places = {one.path: Evidence(source=self.source.name, path=one.path, commit=one.commit) for one in found}
+        kept: dict[str, str] | UnsetType = UNSET if self.source.has_commits else {}
+        places = {one.path: Evidence(self.source.name, one.path, one.commit, kept=kept) for one in found}
         return make_entries(rows, places)
 
 
@@ -246,9 +249,10 @@ def open_declaration(name: str, folder: Path, access: Access) -> Leaderboard:
 
 
 def watched_by(settings: Settings) -> list[dict[str, str]]:
-    """The repositories on the Hub that the watches read or write, as the Hub names them."""
+    """The repositories on the Hub that the watches read or write, as the Hub names them; a bucket sends no event."""
     addresses = [name for watch in settings.watches for name in watch.addresses]
     found = [parse_address(name) for name in addresses if name.startswith("hf://") and name != MODELS]
+    found = [one for one in found if one.kind != "bucket"]
     if not found:
         raise CallError("no watch has a source or target on the Hub, so a webhook would have nothing to watch")
     return [dict(pair) for pair in dict.fromkeys((("type", a.kind), ("name", a.name)) for a in found)]

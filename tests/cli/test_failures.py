@@ -47,7 +47,10 @@ UNREADABLE: list[tuple[Callable[[Path], Path], str]] = [
 def test_a_board_in_the_place_of_a_file_is_told_how_its_rows_are_read() -> None:
     status, _, err = bot("explain", "github://acme/board")
     assert status == 2
-    assert "files are read on this machine, at hf://datasets/… and at github://owner/name[@commit]/path" in err
+    assert (
+        "files are read on this machine, at hf://datasets/…, hf://buckets/… and at github://owner/name[@commit]/path"
+        in err
+    )
     assert "`explain BOARD --model ID` reads a row of a board" in err
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import payloads, routes_talk
+from .buckets import Bucket
 from .deliver import Deliveries, Webhook
 from .discussions import Discussion, Discussions
 from .faults import Faults
@@ -48,6 +49,7 @@ class Hub:
     def __post_init__(self) -> None:
         self.repositories: dict[tuple[str, str], Repository] = {}
         self.discussions: dict[tuple[str, str], Discussions] = {}
+        self.buckets: dict[str, Bucket] = {}
         self.webhooks: dict[str, Webhook] = {}
         self.jobs: list[dict[str, Any]] = []  # what each was started with
         self.deliveries = Deliveries()
@@ -106,6 +108,17 @@ class Hub:
         self.repositories[kind, name] = made
         self.discussions[kind, name] = Discussions(self.clock)
         return made
+
+    def bucket(self, name: str) -> Bucket:
+        """A new, empty bucket."""
+        return self.buckets.setdefault(name, Bucket(name))
+
+    def upload(self, bucket: Bucket, files: dict[str, bytes | None]) -> None:
+        """Write files into a bucket over what is there; None removes one."""
+        for path, data in files.items():
+            bucket.files.pop(path, None)
+            if data is not None:
+                bucket.files[path] = (data, self.clock())
 
     def rename(self, repository: Repository, name: str, *, redirects: bool = False) -> None:
         """Move a repository; its old name answers with a redirect, or as a deleted one does."""

@@ -15,7 +15,7 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from . import eval_results, git_wire, routes_repositories, routes_webhooks
+from . import buckets, eval_results, git_wire, routes_repositories, routes_webhooks
 from . import routes_files as files
 from . import routes_talk as talk
 from .direct import Answered, Asked, answered_directly
@@ -51,6 +51,8 @@ def route(hub: Hub, call: Call) -> Reply:
         author = call.query.get("author", "")
         names = sorted(name for kind, name in hub.repositories if kind == "dataset")
         return answer([{"id": name} for name in names if name.partition("/")[0] == author])
+    if parts[1] == "buckets":
+        return buckets.of_bucket(hub, call, parts[2:])
     if parts[1] not in KINDS:
         raise Failure(404, "Not found")
     repository = find(hub, call, KINDS[parts[1]], "/".join(parts[2:4]))
@@ -172,6 +174,8 @@ def download(hub: Hub, call: Call, parts: list[str]) -> Reply:
     if parts[0] == "api":
         repository = find(hub, call, KINDS[parts[2]], "/".join(parts[3:5]))
         return files.small_file(hub, call, repository, parts[5], "/".join(parts[6:]))
+    if parts[0] == "buckets" and parts[3:4] == ["resolve"]:
+        return buckets.resolve(hub, call, "/".join(parts[1:3]), "/".join(parts[4:]))
     kind = KINDS.get(parts[0], "model")
     rest = parts[1:] if parts[0] in KINDS else parts
     if rest[2:] in (["info", "refs"], ["git-upload-pack"]):

@@ -6,14 +6,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from huggingface_hub import CommitOperationAdd, CommitOperationDelete, HfApi
+from huggingface_hub import BucketFile, CommitOperationAdd, CommitOperationDelete, HfApi
 from huggingface_hub.errors import (
+    BucketNotFoundError,
     GatedRepoError,
     HfHubHTTPError,
     RemoteEntryNotFoundError,
     RepositoryNotFoundError,
     RevisionNotFoundError,
 )
+from huggingface_hub.utils import get_session
 
 from tests.world.git import Blob, Repository, Tree, blob_id
 from tests.world.hub import Hub
@@ -198,3 +200,27 @@ def test_a_webhook_is_delivered_again_until_it_is_taken(hub: Hub, repository: Re
     assert hub.deliveries.all[0].answers == [503, 503, 200]
     assert {call.headers["x-webhook-secret"] for call in ear.calls} == {"s"}
     assert next(hook.watched for hook in api.list_webhooks())[0].name == NAME
+
+
+def test_a_bucket_is_listed_in_pages_and_downloaded_as_the_client_does(hub: Hub, api: HfApi) -> None:
+    bucket = hub.bucket("acme/logs")
+    bucket.page = 2
+    hub.upload(bucket, {"a.json": b"1", "runs/b.json": b"22", "runs/deep/c.json": b"333"})
+    assert (api.bucket_info("acme/logs").size, api.bucket_info("acme/logs").total_files) == (6, 3)
+    every = list(api.list_bucket_tree("acme/logs", recursive=True))
+    assert [(one.path, one.size) for one in every if isinstance(one, BucketFile)] == [
+        ("a.json", 1),
+        ("runs/b.json", 2),
+        ("runs/deep/c.json", 3),
+    ]
+    assert [one.path for one in api.list_bucket_tree("acme/logs", "runs")] == ["runs/deep", "runs/b.json"]
+    [listed] = [one for one in every if isinstance(one, BucketFile) and one.path == "runs/b.json"]
+    found = api.get_bucket_file_metadata("acme/logs", "runs/b.json")
+    assert (found.size, found.xet_file_data.file_hash) == (2, listed.xet_hash)
+    downloaded = get_session().get(f"{hub.url}/buckets/acme/logs/resolve/runs/b.json")
+    assert downloaded.content == b"22"
+    with pytest.raises(RemoteEntryNotFoundError):
+        api.get_bucket_file_metadata("acme/logs", "gone.json")
+    bucket.private = True
+    with pytest.raises(BucketNotFoundError):
+        HfApi(endpoint=hub.url, token=hub.person("eve")).bucket_info("acme/logs")

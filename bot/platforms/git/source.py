@@ -249,10 +249,12 @@ class GitPlatform(Platform):
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> Folder:
         """A repository of rows; it is made when something is first written. Raises CallError as open_source does."""
-        from bot.platforms.git.target import Folder  # a command that reads only starts faster without it
+        from bot.platforms.git.target import Folder  # a command that reads only starts faster without these
+        from bot.platforms.kept import Keeper
 
         checked_folder(name, opener.folder)
-        return Folder(name if opener.folder == Path() else normpath(opener.folder.resolve() / name))
+        folder = name if opener.folder == Path() else normpath(opener.folder.resolve() / name)
+        return Folder(folder, Keeper(opener))
 
 
 PLATFORM = GitPlatform()

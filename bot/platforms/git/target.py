@@ -30,12 +30,13 @@ from bot.evaluation.finding import examples
 from bot.evaluation.row_key import key_start
 from bot.platforms.git import program
 from bot.platforms.git.repository import Repository, is_of
+from bot.platforms.kept import Keeper
 from bot.platforms.net import DEADLINE
 from bot.platforms.target import Target, board_commit
 from bot.platforms.writes import check_lease
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside
-from bot.publishing.entry import FOLDER
+from bot.publishing.entry import FOLDER, KEPT_FOLDER, is_kept
 from bot.publishing.layout import StoredEntries, is_entry_file, read_row, stored_entries
 from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
@@ -268,8 +269,9 @@ class Folder(Target):
 
     name: str = ""
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str, keeper: Keeper | None = None) -> None:
         self.name = folder
+        self._keeper = keeper or Keeper()
         self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED, CLOSED, KEPT))
         self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
         self._entries_seen = ""
@@ -406,7 +408,7 @@ class Folder(Target):
     def _proposed(self, commit: str, base: str = "") -> Mapping[str, bytes | None]:
         """The changes of a request's commit compared with main as it was then, or with another commit."""
         base = base or self._began_at(commit)
-        changed = self._repository.changed(base, commit)
+        changed = {path: oid for path, oid in self._repository.changed(base, commit).items() if not is_kept(path)}
         return {path: self._repository.read_blob(oid) if oid else None for path, oid in changed.items()}
 
     def _began_at(self, commit: str) -> str:
@@ -443,11 +445,20 @@ class Folder(Target):
             self._repository.move_refs([(f"{CLOSED}{mark.key}/{len(earlier) + 1}", "", closed)])
         after = there if self._is_to_keep(there, mark) else ""
         ours = publication.request.files if isinstance(publication, UpdateRequest) else publication.files
-        files = {**(self._theirs(after, ours) if after else {}), **publication.files}
+        files = {**(self._theirs(after, ours) if after else {}), **self._with_kept(publication.files, there)}
         commit = self._repository.write_commit(main, files, commit_message(publication.text), after=after)
         for ref in (branch, memory):  # in this order: a request that is remembered and not there was declined
             self._repository.move_refs([(ref, self._repository.resolve(ref), commit)])
         return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
+
+    def _with_kept(self, files: Mapping[str, bytes | None], earlier: str = "") -> Mapping[str, bytes | None]:
+        """The files with those that rows have the target keep; a commit `earlier` of a request may have them."""
+
+        def before(paths: Collection[str]) -> dict[str, bytes]:
+            found = {path: self._repository.read(earlier, path) for path in paths if earlier}
+            return {path: data for path, data in found.items() if data is not None}
+
+        return self._keeper.with_kept(files, lambda _: self.list_folder(KEPT_FOLDER), before)
 
     def _is_to_keep(self, branch: str, mark: Marker) -> bool:
         """Tell whether a branch has commits of people that main does not have."""
@@ -477,7 +488,7 @@ class Folder(Target):
 
     def _commit(self, files: Mapping[str, bytes | None], text: PostText) -> None:
         main = self._repository.main
-        commit = self._repository.write_commit(main, files, commit_message(text))
+        commit = self._repository.write_commit(main, self._with_kept(files), commit_message(text))
         self._repository.move_refs([(self._repository.main_ref, main, commit)])
         self._repository.follow()
 

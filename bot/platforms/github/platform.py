@@ -14,6 +14,7 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import Branches, GitHubTarget
+from bot.platforms.kept import Keeper
 from bot.platforms.platform import Access, GitRemote, Opener
 from bot.platforms.row_index import RowStore
 from bot.platforms.target import SiteHost
@@ -47,6 +48,7 @@ class GitHubPlatform:
             self.open_source(where, opener).trees,
             service_cache.rows(where) if service_cache.rows else RowStore(),
             service_cache.known(where),
+            Keeper(opener),
         )
 
     def open_discussions(self, name: str, opener: Opener) -> GitHubDiscussions | None:

@@ -29,11 +29,13 @@ from bot.platforms.github.authors import is_ours
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource, Tree
+from bot.platforms.kept import Keeper
 from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target
 from bot.platforms.writes import Intend, in_chunks, no_intent, part_title
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside
+from bot.publishing.entry import KEPT_FOLDER, is_kept, kept_first
 from bot.publishing.layout import StoredEntries
 from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
@@ -145,7 +147,7 @@ class Branches:
         missing = gone - self._there(known[0], gone) if gone else gone
         changed = {path: data for path, data in files.items() if path not in missing}
         title, line, body = message.partition("\n")
-        parts = list(in_chunks(sorted(changed.items()))) or [{}]
+        parts = list(in_chunks(sorted(changed.items(), key=lambda file: kept_first(file[0])))) or [{}]
         for number, part in enumerate(parts, 1):
             said = part_title(title, number, len(parts)) + line + body
             elements = [self._element(path, data) for path, data in part.items()]
@@ -193,6 +195,7 @@ class GitHubTarget(Target):
     trees: dict[str, Tree] = field(default_factory=dict, repr=False)
     rows: RowStore = field(default_factory=RowStore, repr=False)
     known: KnownThreads = field(default_factory=KnownThreads, repr=False)
+    keeper: Keeper = field(default_factory=Keeper, repr=False)
 
     @property
     def name(self) -> str:
@@ -414,6 +417,7 @@ class GitHubTarget(Target):
             head = pull.head.sha
             changes = self._source.changes(self._source.fork_point(head, self.head()), head)
             oids = {change.path: change.oid for change in changes}
+        oids = {path: oid for path, oid in oids.items() if not is_kept(path)}
         kept = {path: oid for path, oid in oids.items() if oid is not None}
         return {**dict.fromkeys(oids), **self._source.contents(kept)}
 
@@ -501,6 +505,7 @@ class GitHubTarget(Target):
             case CloseRequest():
                 return self._close(publication)
             case Commit(_, text, files):  # where the default branch is still as it was looked at
+                files = self._with_kept(files)
                 commit = self._branches.commit_to(self._repo.default_branch, files, commit_message(text), self.head())
                 return f"{self._repo.html_url}/commit/{commit}"
             case PostComment():
@@ -509,13 +514,22 @@ class GitHubTarget(Target):
                 self.comments.edit(publication.comment, publication.text)
                 return self._comment_url(publication.comment)
 
+    def _with_kept(self, files: Mapping[str, bytes | None], earlier: str = "") -> Mapping[str, bytes | None]:
+        """The files with those that rows have the target keep; a commit `earlier` of a request may have them."""
+
+        def before(paths: Collection[str]) -> dict[str, bytes]:
+            found = {path: self._source.read(path, earlier, MAX_BYTES) for path in paths if earlier}
+            return {path: data for path, data in found.items() if data is not None}
+
+        return self.keeper.with_kept(files, lambda _: self.list_folder(KEPT_FOLDER), before)
+
     def _comment_url(self, comment: PostedComment) -> str:
         number, _, comment_id = comment.name.partition(" ")
         return f"{self._repo.html_url}/issues/{number}#issuecomment-{comment_id}"
 
     def _open(self, publication: OpenRequest) -> str:
         branch, text, main = branch_name(publication.mark), publication.text, self.head()
-        commit = self._branches.propose(branch, publication.files, commit_message(text))
+        commit = self._branches.propose(branch, self._with_kept(publication.files), commit_message(text))
         base, mark = self._repo.default_branch, publication.mark
         made = self.client.sent_once(
             lambda: self.client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body)),
@@ -538,7 +552,7 @@ class GitHubTarget(Target):
         )
         if request.pushes and request.conflicts:  # theirs come along while main is merged in
             files, keeps = self._theirs(pull, request) | dict(publication.files), False
-        commit = self._branches.propose(branch, files, message, keeps=keeps)
+        commit = self._branches.propose(branch, self._with_kept(files, pull.head.sha), message, keeps=keeps)
         if commit:
             self._discussions.note_head(pull.number, publication.mark, commit, "" if keeps else main)
         if (pull.title, pull.body) != (text.title, text.body):

@@ -10,10 +10,11 @@ from bot.errors import CallError
 from bot.evaluation.identity import is_hub_id
 
 MODELS = "hf://models"  # the repositories of all models, as one target
-KINDS = {"datasets": "dataset", "spaces": "space", "models": "model"}
-ADDRESS = re.compile(r"hf://(datasets|spaces|models)/([\w.-]+/[\w.-]+)(?:@([^/]+))?(?:/(.*))?", re.ASCII)
-API = re.compile(r"/api/(?P<kind>datasets|spaces|models)/(?P<name>[^/]+/[^/]+)(?:/(?P<rest>.*))?", re.DOTALL)
-FILE = re.compile(r"/(?:(?P<kind>datasets|spaces)/)?(?P<name>[^/]+/[^/]+)/(?P<rest>resolve/.*)", re.DOTALL)
+BUCKETS = "hf://buckets/"  # the beginning of the address of a bucket
+KINDS = {"datasets": "dataset", "spaces": "space", "models": "model", "buckets": "bucket"}
+ADDRESS = re.compile(r"hf://(datasets|spaces|models|buckets)/([\w.-]+/[\w.-]+)(?:@([^/]+))?(?:/(.*))?", re.ASCII)
+API = re.compile(r"/api/(?P<kind>datasets|spaces|models|buckets)/(?P<name>[^/]+/[^/]+)(?:/(?P<rest>.*))?", re.DOTALL)
+FILE = re.compile(r"/(?:(?P<kind>datasets|spaces|buckets)/)?(?P<name>[^/]+/[^/]+)/(?P<rest>resolve/.*)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +38,8 @@ def parse_address(text: str) -> HubAddress:
     if match is None or not is_hub_id(match[2]):
         raise CallError(f"{text}: expected hf://datasets/org/name[@revision][/path]")
     kind, name, revision, path = match.groups()
+    if kind == "buckets" and revision is not None:
+        raise CallError(f"{text}: a bucket has no commits: write {BUCKETS}{name}")
     return HubAddress(KINDS[kind], name, revision and revision.replace("%2F", "/"), (path or "").strip("/"))
 
 
@@ -58,8 +61,8 @@ def place_of(url: str) -> str:
         shown = f" #{said[0]}"
     elif what in {"commit", "preupload"} and said[:1] not in ([], ["main"]):
         shown = f" {said[0]}"
-    elif what in {"resolve", "tree"} and len(said) > 1:
-        shown = f" {'/'.join(said[1:])}"
+    elif what in {"resolve", "tree"} and (path := said if match["kind"] == "buckets" else said[1:]):
+        shown = f" {'/'.join(path)}"
     return f"{repository_of(url)}{shown}"[:300]
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -12,9 +13,10 @@ from bot.errors import Gone, Stale
 from bot.platforms.caches import OPEN, blob_id, is_content
 from bot.platforms.hub.discussions import TITLE_LIMIT, HubDiscussions
 from bot.platforms.hub.source import FILE_LIMIT, HubSource, added
+from bot.platforms.kept import Keeper
 from bot.platforms.row_index import RowIndex
 from bot.platforms.writes import in_chunks, part_title
-from bot.publishing.entry import FOLDER
+from bot.publishing.entry import FOLDER, kept_first
 from bot.publishing.publication import Form, Marker, PostText
 
 SMALL = 1_000_000  # bytes; the Hub decides by name and size, and a text of this size is never stored as a large file
@@ -61,6 +63,7 @@ class HubCommits:
     """Commits files to the revisions of one repository, or opens requests with them."""
 
     discussions: HubDiscussions
+    keeper: Keeper = field(default_factory=Keeper, repr=False)
     operations: Operations = field(default_factory=Operations, repr=False)
 
     @property
@@ -77,13 +80,25 @@ class HubCommits:
         revision: str = "main",
         parent: str | None = None,
         request: bool = False,
+        earlier: Sequence[str] = (),
     ) -> tuple[str, int | None]:
         """Commit files (None deletes one) to a revision, or as a new request: the last commit, and its number.
 
-        Many files are several commits. Raises Stale if the revision is no longer at `parent`, or where a request would
-        change nothing.
+        Many files are several commits. What rows have the target keep comes along, from the revisions `earlier` where
+        these have it. Raises Stale if the revision is no longer at `parent`, or where a request would change nothing.
         """
-        parts = list(in_chunks(sorted(changes.items())))
+
+        def there(paths: Collection[str]) -> Collection[str]:
+            return self.source.object_ids(list(paths), parent or revision)
+
+        def before(paths: Collection[str]) -> dict[str, bytes]:
+            found: dict[str, bytes | None] = {}
+            with suppress(Gone):  # people may delete the ref of a closed request
+                found = {path: self.source.read(path, one, FILE_LIMIT) for one in earlier for path in paths}
+            return {path: data for path, data in found.items() if data is not None}
+
+        changes = self.keeper.with_kept(changes, there, before)
+        parts = list(in_chunks(sorted(changes.items(), key=lambda file: kept_first(file[0]))))
         oid, num = parent or "", None
         for number, part in enumerate(parts, 1):
             said = part_title(title[:TITLE_LIMIT], number, len(parts))[-TITLE_LIMIT:]

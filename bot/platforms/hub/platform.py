@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bot.errors import CallError
 from bot.platforms.caches import lazy_property
@@ -15,11 +16,15 @@ from bot.platforms.hub.files import HubCommits
 from bot.platforms.hub.models import HubModels
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
+from bot.platforms.kept import Keeper
 from bot.platforms.platform import Access, GitRemote, Opener
 from bot.platforms.row_index import RowStore
 from bot.platforms.target import SiteHost
 from bot.publishing.publication import Form
 from bot.publishing.yaml_text import front_matter
+
+if TYPE_CHECKING:
+    from bot.platforms.hub.bucket import BucketSource
 
 CARD = "README.md"
 CARD_LIMIT = 1_000_000  # bytes
@@ -31,10 +36,15 @@ class HubPlatform:
 
     address = "hf://datasets/org/name"
 
-    def open_source(self, name: str, opener: Opener) -> HubSource:
-        """A repository of results."""
+    def open_source(self, name: str, opener: Opener) -> HubSource | BucketSource:
+        """A repository or a bucket of results."""
         address = whole_repository(name)
-        return HubSource(self.client(opener), address, opener.service_cache.listings.setdefault(address.url, {}))
+        listings = opener.service_cache.listings.setdefault(address.url, {})
+        if address.kind == "bucket":
+            from bot.platforms.hub.bucket import BucketSource  # not every machine has hf_xet, which it needs
+
+            return BucketSource(self.client(opener), address, listings, opener.service_cache.blobs)
+        return HubSource(self.client(opener), address, listings)
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> HubTarget | HubModels:
         """A repository of rows with what is remembered of it, or the repositories of all models."""
@@ -45,6 +55,8 @@ class HubPlatform:
     def repository(self, name: str, opener: Opener, form: Form, discussion: int | None = None) -> HubTarget:
         """One repository as a target."""
         address = whole_repository(name)
+        if address.kind == "bucket":
+            raise CallError(f"{name}: a bucket has no commits and no requests, so no rows go there")
         return HubTarget(
             self.client(opener),
             address,
@@ -57,11 +69,14 @@ class HubPlatform:
             has_requests=form == "pull-request" or opener.service_cache.is_service,
             own_commits=opener.service_cache.own_commits,
             intend=opener.service_cache.intend,
+            keeper=Keeper(opener),
         )
 
-    def open_discussions(self, name: str, opener: Opener) -> HubDiscussions:
-        """The discussions and requests of a repository of results."""
+    def open_discussions(self, name: str, opener: Opener) -> HubDiscussions | None:
+        """The discussions and requests of a repository of results; None for a bucket, which has none."""
         source, kept = self.open_source(name, opener), opener.service_cache
+        if not isinstance(source, HubSource):
+            return None
         return HubDiscussions(source, kept.known(source.address.url), kept.intend)
 
     def open_site(self, name: str, opener: Opener) -> HubSite:
@@ -87,8 +102,10 @@ class HubPlatform:
 
 
 def whole_repository(name: str) -> HubAddress:
-    """The repository at an address. Raises CallError for a revision or a path, which would be ignored here."""
+    """The repository or bucket at an address. Raises CallError for a revision or a path, which nothing here reads."""
     address = parse_address(name)
+    if address.path and address.kind == "bucket":
+        raise CallError(f"{name}: name the whole bucket, {address.url}; `paths` selects files of it")
     if address.revision or address.path:
         raise CallError(f"{name}: name the whole repository, {address.url}; its main branch counts")
     return address

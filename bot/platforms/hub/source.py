@@ -298,6 +298,8 @@ def open_pinned(address: HubAddress, name: str, access: Access) -> tuple[HubSour
 
     Raises CallError if there is no such branch.
     """
+    if address.kind == "bucket":
+        raise CallError(f"{name}: what is read there can change at any time; name a file of a repository")
     source = HubSource(hub_client(access), address)
     revision = address.revision or "main"
     if COMMIT.fullmatch(revision):

@@ -16,11 +16,13 @@ from bot.platforms.hub.client import SERVICE, HubClient
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.files import FEW, HubBulkWriter, HubCommits, HubFiles
 from bot.platforms.hub.source import FILE_LIMIT, HubSource, Listing
+from bot.platforms.kept import Keeper
 from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target
 from bot.platforms.writes import Intend, no_intent
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files
+from bot.publishing.entry import is_kept
 from bot.publishing.layout import StoredEntries
 from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
@@ -76,6 +78,7 @@ class HubTarget(Target):
     has_requests: bool = True
     own_commits: deque[str] = field(default_factory=deque, repr=False)
     intend: Intend = field(default=no_intent, repr=False)
+    keeper: Keeper = field(default_factory=Keeper, repr=False)
 
     @property
     def name(self) -> str:
@@ -100,7 +103,7 @@ class HubTarget(Target):
     @lazy_property
     def commits(self) -> HubCommits:
         """The same repository, for commits and requests with files."""
-        return HubCommits(self.discussions)
+        return HubCommits(self.discussions, self.keeper)
 
     @lazy_property
     def comments(self) -> MarkedComments:
@@ -318,7 +321,7 @@ class HubTarget(Target):
             return {}
         if mark.is_shared:
             base = self.source.fork_point(head, self.head())
-            paths = tuple(change.path for change in self.source.changes(base, head))
+            paths = tuple(one.path for one in self.source.changes(base, head) if not is_kept(one.path))
             files = self.files.read(paths, self.head())
         there = self.files.read(paths, head)
         return {path: there.get(path) for path in paths if there.get(path) != files.get(path)}
@@ -427,7 +430,8 @@ class HubTarget(Target):
                 raise Stale(f"{self.name}: the requests for this row are not the same as before")
             with suppress(Locked):  # people may have locked it
                 self._release_blocked(mark)  # first: nobody looks at it again once the new one is open
-            oid, made = self._write(publication.files, text, parent=parent, request=True)
+            earlier = [f"refs/pr/{num}" for num, _ in before[-1:]]
+            oid, made = self._write(publication.files, text, parent=parent, request=True, earlier=earlier)
             num = made or 0
             self.discussions.opened(num, mark, text.body, oid, parent)
             self.look_again()

@@ -115,6 +115,9 @@ def check_source(case: ServiceCase, name: str) -> Diagnosis:
             files = source.changes(None, head) if watch.source == name else ()
             if watch.source == name and not any(is_wanted(file.path, watch.paths) for file in files):
                 idle.append(watch)
+        if not source.has_commits:
+            every = ", ".join(f"{watch.settle_every:.0f}" for watch in case.watches if watch.source == name)
+            return f"found; nothing tells of its changes, so it is listed every {every} s (settle_every)"
         return f"found, with main at {head[:12]}"
 
     found = attempt(f"source {name}", call, "check that its name is right and that the token may read it")

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from bot.errors import BotError, DiscussionsDisabled, Gone, Refused
-from bot.platforms.hub.address import parse_address
+from bot.platforms.hub.address import BUCKETS, parse_address
 from bot.platforms.hub.client import HubClient, has_right, role_of, service_headers
 from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.hub.webhooks import DOMAINS, address_of, delivers_to_service, hooks, names
@@ -103,7 +103,7 @@ def check_right(client: HubClient, target: WatchTarget) -> Diagnosis:
 
 def check_talk(case: ServiceCase, client: HubClient) -> Iterator[Diagnosis]:
     """Name the repositories where a fine-grained token may not open requests and discussions, or comment."""
-    needed = [watch.source for watch in case.watches if watch.comments]
+    needed = [watch.source for watch in case.watches if watch.comments and not watch.source.startswith(BUCKETS)]
     needed += [one.to for one in case.targets if one.form != "commit" and not one.models]
     for name in (one for one in case.addresses("hf") if one in needed):
         if has_right(client.account, "discussion.write", parse_address(name)) is False:
@@ -120,9 +120,10 @@ def check_discussions(case: ServiceCase, client: HubClient) -> Iterator[Diagnosi
     needed |= {one.to: ("wrong", "the bot cannot propose rows there") for one in case.targets if one.form != "commit"}
     for name in (one for one in case.addresses("hf") if one in needed):
         status, effect = needed[name]
+        talk = HubPlatform().open_discussions(name, case.opener)
         try:
-            # Only our own are listed: strangers may have opened thousands.
-            HubPlatform().open_discussions(name, case.opener).listed("discussion", "open", client.user)
+            if talk is not None:  # only our own are listed: strangers may have opened thousands
+                talk.listed("discussion", "open", client.user)
         except DiscussionsDisabled:
             text = f"discussions and pull requests are disabled: {effect}"
             yield Diagnosis(f"discussions of {name}", status, text, "enable them in the settings of the repository")

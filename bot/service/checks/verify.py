@@ -250,7 +250,8 @@ class Verifier:
 
     @cached_property
     def _evidence(self) -> EvidenceReader:
-        return EvidenceReader(self.opener, [*self.sources, *(self.table.sources if self.table else ())])
+        folders = [*self.sources, *(self.table.sources if self.table else ())]
+        return EvidenceReader(self.opener, folders, self.target)
 
     @cached_property
     def _look(self) -> Callable[[str, str], ModelState]:

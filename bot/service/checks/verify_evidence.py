@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -30,11 +31,13 @@ from bot.platforms.history import with_history
 from bot.platforms.inputs import entries_below
 from bot.platforms.platform import Opener
 from bot.platforms.source import LastCommit, Source, TooLarge
-from bot.publishing.entry import Entry, Evidence
+from bot.platforms.target import Target
+from bot.publishing.entry import Entry, Evidence, kept_path
 from bot.service.judge.samples import LogSamples
 
 FILES_ONE_BY_ONE = 20  # files of a source that are asked for one by one; more come over git with their history
 MOST_SOURCES = 20  # that one row may name: each is asked for, also one that is another only in its spelling
+KEPT_AT_ONCE = 200  # files that a target keeps for rows, which are read and in memory together
 MOST_HISTORIES = 4  # on the disk at once: whoever wrote the board names the sources
 COMMIT = re.compile(r"[0-9a-f]{40}")
 UNREAD = "the files of this row cannot be read, so generation settings are not compared"
@@ -63,11 +66,13 @@ class EvidenceReader:
     """Reads the files that rows name, each at its commit; a source is asked once for its head, and for many files.
 
     A file comes from one of the `folders` where it lies there with the SHA-256 that the row names, and else from the
-    Hub or GitHub. No other folder is read, whatever a row says.
+    Hub or GitHub. No other folder is read, whatever a row says. A file of a source without commits comes from `target`,
+    which keeps it.
     """
 
     opener: Opener
     folders: Sequence[Path] = ()
+    target: Target | None = None
     forms: tuple[DeclaredForm, ...] = ()  # of the declaration of the row that is read now
     _wanted: dict[str, list[str]] = field(default_factory=dict, repr=False)
     _remotes: dict[str, Remote] = field(default_factory=dict, repr=False)
@@ -78,12 +83,16 @@ class EvidenceReader:
         default_factory=dict, repr=False
     )
     _histories: int = 0
+    _kept: list[str] = field(default_factory=list, repr=False)
+    _kept_files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     _fetched: ExitStack = field(default_factory=ExitStack, repr=False)
 
     def expect(self, files: Iterable[Evidence]) -> None:
         """Learn which files will be read, so that each source is asked about many of them at once."""
         for file in files:
-            self._wanted.setdefault(file.source, []).append(file_of(file.path))
+            self._kept += map(kept_path, (file.kept or {}).values())
+            if not file.kept:
+                self._wanted.setdefault(file.source, []).append(file_of(file.path))
 
     def close(self) -> None:
         """Remove what was fetched."""
@@ -109,6 +118,8 @@ class EvidenceReader:
 
         Raises Unfounded if it is not there, or is not what the row names.
         """
+        if file.kept:
+            return self._read_kept(file, file.kept), None
         if (file.source or file.commit) and not COMMIT.fullmatch(file.commit):
             raise Unfounded("untraceable", f"{file.path} names no whole commit id of {file.source or 'its repository'}")
         found, why = self._in_folders(file)
@@ -123,6 +134,26 @@ class EvidenceReader:
         if parsed.sha256 != file.sha256:
             raise _other_bytes(file)
         return parsed, last.date if last else None
+
+    def _read_kept(self, file: Evidence, kept: Mapping[str, str]) -> Parsed:
+        """A submission from the files that the target keeps for it."""
+        paths = {path: kept_path(digest) for path, digest in kept.items()}
+        missing = [path for path in paths.values() if path not in self._kept_files]
+        if missing and self.target is not None:  # those of the rows that follow come along
+            start = self._kept.index(missing[0]) if missing[0] in self._kept else 0
+            self._kept_files = self.target.read_files({*missing, *self._kept[start : start + KEPT_AT_ONCE]})
+        contents = {path: self._kept_files[where] for path, where in paths.items() if where in self._kept_files}
+        if contents.keys() != paths.keys():
+            lost = next(where for path, where in paths.items() if path not in contents)
+            at = f" from {self.target.name}" if self.target is not None else ""
+            raise Unfounded("gone", f"{lost}, which is kept for {file.path}, is gone{at}")
+        for path, data in contents.items():
+            if hashlib.sha256(data).hexdigest() != kept[path]:
+                raise Unfounded("evidence", f"{paths[path]} is not the file that its name says: its SHA-256 differs")
+        parsed = _read(KeptFiles(contents), file, self.forms)
+        if parsed.sha256 != file.sha256:
+            raise _other_bytes(file)
+        return parsed
 
     def _read_at(self, found: GitSource | FolderFiles | None, file: Evidence) -> tuple[Parsed, LastCommit | None]:
         """A submission from a folder, or else from its own source, and the commit that last touched it there."""
@@ -176,6 +207,8 @@ class EvidenceReader:
 
     def since(self, file: Evidence) -> str:
         """What happened to a file after the row was made; "" if nothing did, or if the service does not answer."""
+        if file.kept:
+            return f"{file.path} was read as the board keeps it: that it lay in {file.source} is the row's own word"
         with suppress(BotError):
             found, _ = self._in_folders(file)
             if isinstance(found, FolderFiles):
@@ -283,6 +316,21 @@ class FolderFiles:
         return True
 
 
+@dataclass(frozen=True)
+class KeptFiles:
+    """The files that a target keeps for one submission, by their paths in its source."""
+
+    contents: Mapping[str, bytes]
+
+    def read(self, path: str, commit: str, limit: int) -> bytes | None:
+        """A file's bytes; None if it is not kept. Raises TooLarge past the limit."""
+        del commit
+        data = self.contents.get(path)
+        if data is not None and len(data) > limit:
+            raise TooLarge(f"more than {limit:,} bytes")
+        return data
+
+
 def refuse_many_sources(entry: Entry) -> None:
     """Raise Unfounded for a row that names more sources than any row is made from, before one of them is asked."""
     count = len({file.source for file in entry.evidence})
@@ -347,14 +395,16 @@ def _moved_on(remote: Remote, file: Evidence, forms: tuple[DeclaredForm, ...]) -
     return "" if is_same else f"{file.path} was edited {now}"
 
 
-def _read(source: Source | FolderFiles, file: Evidence, forms: tuple[DeclaredForm, ...]) -> Parsed:
+def _read(source: Source | FolderFiles | KeptFiles, file: Evidence, forms: tuple[DeclaredForm, ...]) -> Parsed:
     """Read the submission that evidence names: one file, one of several in it, or the files of a run's folder."""
     parts = _read_parts(source, file, forms)
     own = next((one for one in parts if one.sha256 == file.sha256), parts[0])  # it may have moved in the file
     return structs.replace(own, path=file.path)
 
 
-def _read_parts(source: Source | FolderFiles, file: Evidence, forms: tuple[DeclaredForm, ...]) -> list[Parsed]:
+def _read_parts(
+    source: Source | FolderFiles | KeptFiles, file: Evidence, forms: tuple[DeclaredForm, ...]
+) -> list[Parsed]:
     """Read all submissions in the file that evidence names, whichever of them it names."""
     path = file.path
     data = _bytes(source, file, path)
@@ -377,7 +427,7 @@ def _read_parts(source: Source | FolderFiles, file: Evidence, forms: tuple[Decla
     return read.parts
 
 
-def _bytes(source: Source | FolderFiles, file: Evidence, path: str) -> bytes | None:
+def _bytes(source: Source | FolderFiles | KeptFiles, file: Evidence, path: str) -> bytes | None:
     try:
         return source.read(path, file.commit, most_bytes(path))
     except TooLarge:

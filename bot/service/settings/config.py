@@ -26,7 +26,7 @@ from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.identity import why_no_mapping
 from bot.evaluation.toml_file import parse_toml, read_toml, spelled
-from bot.platforms.hub.address import MODELS
+from bot.platforms.hub.address import BUCKETS, MODELS
 from bot.platforms.platform import Access
 from bot.publishing.hub_evals.model_layout import ModelsOptions
 from bot.publishing.publication import Form
@@ -284,6 +284,19 @@ class DeclaredWatch(_WatchKeys):
                 f'the watch is on the Hub and on GitHub, where {bare[0]} may be two people: write "hf:{bare[0]}" or '
                 f'"github:{bare[0]}" in `maintainers` and `former_accounts`, or both'
             )
+        return self
+
+    @model_validator(mode="after")
+    def _the_files_of_a_bucket_are_kept(self) -> Self:
+        """Refuse a target that cannot keep files for a bucket, whose own files may change at any time."""
+        buckets = [source for source in self.source if source.startswith(BUCKETS)]
+        for target in self.targets if buckets else ():
+            is_table = target.table is not None and not target.table.records
+            if is_table or target.kind == "models" or target.form == "comment":
+                raise ValueError(
+                    f"{buckets[0]} can change at any time, and {target.to} cannot keep its files beside the rows: "
+                    'publish entries, or a table with `records = true`, as "pull-request" or "commit"'
+                )
         return self
 
     def watches(self) -> Iterator[Watch]:

@@ -35,11 +35,11 @@ def observe(context: WatchContext) -> list[StoredSubmission]:
     old = None if known is None else known.commit
     now = SourceRead(head, selection_of(context), context.definition(), forms_digest(context.leaderboard))
     is_selected = known is not None and known.selection == now.selection
-    is_rewritten = old is not None and old != head and not source.knows(old)
+    is_rewritten = source.has_commits and old is not None and old != head and not source.knows(old)
     if is_rewritten:
         state.forget_contents()
         _forget_talk(context)
-    if is_rewritten or not is_selected:
+    if is_rewritten or not is_selected or (old != head and not source.has_commits):
         old = None
     if not state.files.any():
         old = None  # an empty listing is no proof that there is nothing: the source is listed until it has something
