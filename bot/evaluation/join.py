@@ -18,7 +18,7 @@ from bot.evaluation.definition import differences
 from bot.evaluation.finding import Finding, Location, Severity, Status, grouped, shown
 from bot.evaluation.formats.sameness import has_examples, is_of_examples, other_weights, settings_of, weights_of
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, raw_values, required_metrics
+from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, required_metrics
 from bot.evaluation.result import Result
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
@@ -431,13 +431,13 @@ def row_facts(row: Row, facts: Facts) -> RowFacts | None:
     """The facts without which the same files would give another row, None if there are none."""
     if facts is NO_FACTS:
         return None
-    is_copy = any(finding.rule == duplicate_scores.id for finding in row.findings)
+    warned = {finding.rule for finding in row.findings}
     found = RowFacts(
         today=str(facts.today) if any(_is_decided_by_day(file, facts) for file in row.files) else "",
         commits=dict(_commits(row, facts)),
-        same_values=facts.same_values[raw_values(row.measurements, row.leaderboard)] if is_copy else "",
+        same_values=facts.same_values[row.key.text] if duplicate_scores.id in warned else "",
         owners={prefix: names for file in row.files for prefix, names in _owners(file, facts).items()},
-        alike=facts.alike.get(row.key.text) if nearly_duplicate.id in {one.rule for one in row.findings} else None,
+        alike=facts.alike[row.key.text] if nearly_duplicate.id in warned else None,
         names={file.called: facts.names[file.called] for file in row.files if file.called},
     )
     return None if found == NO_ROW_FACTS else found

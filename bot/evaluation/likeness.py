@@ -13,9 +13,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from hashlib import blake2b
+from hashlib import blake2b, sha256
 from itertools import pairwise
 from math import comb, log10, pi, sqrt
+from struct import pack
 from typing import NamedTuple
 
 import msgspec
@@ -51,17 +52,21 @@ class _Value(NamedTuple):
 class Fingerprint:
     """What of a row is compared: the values that count by task, and the marks of its logs by leaf, see `AnswerMark`.
 
-    `named` is the model that the row says it is like.
+    `raws` is a digest of the raw values of all tasks, "" where one is missing or all are zero: many runs of many models
+    score nothing at all. `named` is the model that the row says it is like.
     """
 
     model: str
     values: Mapping[str, _Value]
     answers: Mapping[str, str]
+    raws: str = ""
     named: str = ""
 
     @property
     def marks(self) -> Iterator[str]:
-        """What alike rows share at least one of: two values that follow each other, the first answer of a log."""
+        """What alike rows share one of: all values, two that follow each other, the first answer of a log."""
+        if self.raws:
+            yield self.raws
         values = [f"{task} {one.raw.hex()}" for task, one in self.values.items()]
         for first, second in pairwise([*values, values[0]] if len(values) > 2 else values):
             yield _digest(f"{first} {second}", 16)
@@ -69,14 +74,21 @@ class Fingerprint:
             yield _digest(f"{leaf} {mark[:DIGITS]}", 16)
 
 
-def fingerprint(model: str, tasks: Iterable[TaskScore], answers: Mapping[str, str], named: str = "") -> Fingerprint:
+def fingerprint(model: str, tasks: Sequence[TaskScore], answers: Mapping[str, str], named: str = "") -> Fingerprint:
     """The fingerprint of a row."""
+    raws = [task.raw for task in tasks]
     values = {
         task.id: _Value(task.raw + 0.0, _telling(task))
         for task in tasks
         if task.raw is not None and (task.score or 0.0) >= LEAST_SCORE
     }
-    return Fingerprint(model, values, {leaf: one for leaf, one in answers.items() if one}, named)
+    whole = digest_of_raws(raw for raw in raws if raw is not None) if any(raws) and None not in raws else ""
+    return Fingerprint(model, values, {leaf: one for leaf, one in answers.items() if one}, whole, named)
+
+
+def digest_of_raws(raws: Iterable[float]) -> str:
+    """A digest that equal values share, to the last bit; 0.0 and -0.0 are equal."""
+    return sha256(b"".join(pack("<d", raw + 0.0) for raw in raws)).hexdigest()[:32]
 
 
 def _telling(task: TaskScore) -> float:
@@ -120,22 +132,60 @@ def nearest_of(row: Fingerprint, others: Iterable[Fingerprint]) -> Alike | None:
     return None
 
 
+class Peer(NamedTuple):
+    """A row that others are compared with: when its last file came and when it was measured, both in Unix seconds.
+
+    `is_there` tells that it is a row on the board; these stand in the order of their keys.
+    """
+
+    came: float
+    measured: float
+    key: str
+    row: Fingerprint
+    is_there: bool = False
+
+
 @dataclass
 class LikeRows:
     """Rows by their marks."""
 
-    _by_mark: dict[str, list[Fingerprint]] = field(default_factory=lambda: defaultdict(list))
+    _by_mark: dict[str, list[tuple[int, Peer]]] = field(default_factory=lambda: defaultdict(list))
+    _count: int = 0
 
-    def add(self, row: Fingerprint) -> None:
+    def add(self, peer: Peer) -> None:
         """Add a row."""
-        for mark in row.marks:
+        self._count += 1
+        for mark in peer.row.marks:
             if len(found := self._by_mark[mark]) < MOST_SHARING:
-                found.append(row)
+                found.append((self._count, peer))
 
-    def sharing(self, row: Fingerprint) -> Sequence[Fingerprint]:
-        """The rows that share a mark with a row."""
-        found = {id(one): one for mark in row.marks for one in self._by_mark.get(mark, ())}
-        return list(found.values())
+    def with_one_of(self, marks: Iterable[str]) -> list[Peer]:
+        """The rows with one of these marks, in the order in which they were added."""
+        found = dict(one for mark in marks for one in self._by_mark.get(mark, ()))
+        return [found[number] for number in sorted(found)]
+
+
+def originals(rows: Iterable[Peer], others: Iterable[Peer]) -> Iterator[tuple[str, str, Alike | None]]:
+    """The key of each row with the first other model that has exactly its values, "" for none, and the first like it.
+
+    First stand rows on the board that are no candidates, then the candidates that came before, then the candidates
+    that are on the board already: so of two the later one names the other, whichever was published first. What is on
+    the board came before every candidate.
+    """
+    known = list(others)
+    coming, there = ({one.key for one in known if one.is_there == is_there} for is_there in (False, True))
+    by_mark = LikeRows()
+    for one in sorted(known, key=lambda one: (one.is_there - 2 * (one.is_there and one.key not in coming), *one[:3])):
+        by_mark.add(one)
+    for row in rows:
+        found = [
+            one.row
+            for one in by_mark.with_one_of(row.row.marks)
+            if one.key != row.key and (one.is_there or (row.key not in there and one[:3] < row[:3]))
+        ]
+        model = row.row.model
+        equal = (one.model for one in found if one.raws == row.row.raws and model not in {one.model, one.named})
+        yield row.key, next(equal, "") if row.row.raws else "", nearest_of(row.row, found)
 
 
 @dataclass(slots=True)

@@ -231,12 +231,6 @@ def raw_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[floa
     return fsum(values) / len(values)
 
 
-def raw_values(measurements: Measurements, leaderboard: Leaderboard) -> tuple[float, ...]:
-    """The raw value of every task in the order of the declaration; only where nothing is missing."""
-    tasks = by_task(measurements.present)
-    return tuple(task_raw(task, tasks[task.id]) for task in leaderboard.tasks)
-
-
 def coverage_of(measurements: Measurements, leaderboard: Leaderboard) -> Coverage:
     """Count the leaves that are there and name the others."""
     missing = tuple(dict.fromkeys(required.leaf.id for required in measurements.missing))

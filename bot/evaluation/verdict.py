@@ -93,7 +93,7 @@ class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """What decided about a row without being in its files or in the declaration.
 
     `today` is the day (ISO 8601) on which it was judged, "" where another day gives the same row. `commits` has the
-    answers about harness commits, `same_values` is another model on the board with the same value in every task,
+    answers about harness commits, `same_values` is another model with the same value in every task,
     `alike` one with nearly the same values or answers, `owners` and `names` are the settings that `Facts` has under
     these names.
     """

@@ -24,12 +24,12 @@ from bot.errors import CallError
 from bot.evaluation.evidence import EvidenceWord, reaches
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.likeness import Alike, Fingerprint, LikeRows, nearest_of
+from bot.evaluation.likeness import LikeRows, Peer
 from bot.evaluation.row_key import reading_of, twins
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, group_scores, normalize
 from bot.evaluation.statistics import FEWEST_TASKS
-from bot.publishing.entry import Entry, EntrySamples, Remark, raws_of
+from bot.publishing.entry import Entry, EntrySamples, Remark
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.publishing.over_tasks import is_better, ranges_over_tasks
 from bot.reporting.escape import brief, inert
@@ -517,25 +517,18 @@ def board_of(entries: Iterable[Entry], leaderboard: str = "", only: Sequence[str
 class KnownBoardRows:
     """The rows of a board with which submissions are compared; `keys` are by `reading_of`, without twins."""
 
-    values: Mapping[tuple[float, ...], str]
     keys: Mapping[str, Sequence[str]] = field(default_factory=dict)
     documents: Mapping[tuple[str, str], KnownDocuments] = field(default_factory=dict)
     models: Mapping[str, str] = field(default_factory=dict)  # by the SHA-256 of their sample logs
     like: LikeRows = field(default_factory=LikeRows)
-    alikes: Mapping[str, Alike] = field(default_factory=dict)  # what rows say themselves, by their keys
 
     def logs(self, digests: Collection[str]) -> Mapping[str, str]:
         """The models whose rows name these sample logs."""
         return {one: self.models[one] for one in digests if one in self.models}
 
-    def alike(self, rows: Mapping[str, Fingerprint]) -> Mapping[str, Alike]:
-        """The models that are like these rows."""
-        found = {key: self.alikes.get(key) or nearest_of(one, self.like.sharing(one)) for key, one in rows.items()}
-        return {key: one for key, one in found.items() if one is not None}
-
-    def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
-        """The model that has these raw values."""
-        return {one: self.values[one] for one in raws if one in self.values}
+    def peers(self, marks: Iterable[str]) -> Iterable[Peer]:
+        """The rows that have one of these marks."""
+        return self.like.with_one_of(marks)
 
     def spellings(self, readings: Collection[str]) -> list[tuple[float, str, str]]:
         """The rows of these models; all of them are on the board."""
@@ -543,23 +536,17 @@ class KnownBoardRows:
 
 
 def known_rows(entries: Iterable[Entry]) -> KnownBoardRows:
-    """The rows of a board; of rows with equal values the first by key, of twins the ranked one."""
+    """The rows of a board; of twins the one that was measured first."""
     found = sorted(entries, key=lambda one: one.key)
-    values: dict[tuple[float, ...], str] = {}
-    for entry in found:
-        if (raws := raws_of(entry)) is not None:
-            values.setdefault(raws, entry.model.id)
     ranked = {one.key for one in found} - twins((one.date or "~", one.key) for one in found).keys()
-    return KnownBoardRows(
-        values, grouped((reading_of(key), key) for key in ranked), *known_logs(found), like_rows(found)
-    )
+    return KnownBoardRows(grouped((reading_of(key), key) for key in ranked), *known_logs(found), like_rows(found))
 
 
 def like_rows(entries: Iterable[Entry]) -> LikeRows:
     """The rows of a board by what alike rows share."""
     found = LikeRows()
     for entry in entries:
-        found.add(entry.fingerprint)
+        found.add(Peer(0.0, 0.0, entry.key, entry.fingerprint, is_there=True))
     return found
 
 

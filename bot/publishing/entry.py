@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from struct import pack
 from typing import Any, Literal
 
 import msgspec
@@ -467,8 +466,3 @@ def raws_of(entry: Entry) -> tuple[float, ...] | None:
     """The raw values of all tasks in order, None where one is missing."""
     raws = tuple(task.raw for task in entry.tasks if task.raw is not None)
     return raws if raws and len(raws) == len(entry.tasks) else None
-
-
-def digest_of_raws(raws: Iterable[float]) -> str:
-    """A digest that equal values share, to the last bit; 0.0 and -0.0 are equal."""
-    return hashlib.sha256(b"".join(pack("<d", raw + 0.0) for raw in raws)).hexdigest()[:32]

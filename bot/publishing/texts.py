@@ -13,7 +13,7 @@ from bot.evaluation.verdict import Judgement
 from bot.publishing.addresses import evidence_url, model_url, target_url
 from bot.publishing.board import TIE
 from bot.publishing.compared_rows import beside_line, change_lines
-from bot.publishing.entry import Entry, Evidence
+from bot.publishing.entry import Entry, Evidence, Remark
 from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, PlannedRow, average_change
 from bot.publishing.publication import Marker, PostText, Request, json_block
@@ -45,6 +45,7 @@ DECLARATION_CHANGES = (
 PUSHES = 5  # commits of others that a request's text names
 PUSHED = "Others pushed to this request:"
 PLAN_ROWS_NAMED, SHARED_ROWS_NAMED = 500, 200  # rows of a plan, and of a request for many, that a text names
+SHARED_WARNINGS = 20  # of the rows of a request for many
 CHANGE = 300  # characters of the changed cells of one row
 FILES = 10  # of a row's evidence that a text names
 CELLS = 500  # of a table's request that a text shows
@@ -137,7 +138,11 @@ def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker
     lines += [_shared_line(old, new) for old, new in rows[:SHARED_ROWS_NAMED]]
     more = f"… and {len(rows) - SHARED_ROWS_NAMED} more." if len(rows) > SHARED_ROWS_NAMED else ""
     head = f"{counted(len(rows), 'row')} of {code(mark.leaderboard)}."
-    body = "\n".join([head, "", *_paragraph(steps), *lines, "", *_paragraph(more), FOOT])
+    warned = [f"- {code(new.model.id)}: {_warning(one)}" for _, new in rows if new for one in new.warnings]
+    hidden = len(warned) - SHARED_WARNINGS
+    warnings = [*warned[:SHARED_WARNINGS], *([f"- … and {counted(hidden, 'more warning')}"] if hidden > 0 else [])]
+    parts = [*_paragraph(steps), *lines, "", *_paragraph(more), *_paragraph("\n".join(warnings))]
+    body = "\n".join([head, "", *parts, FOOT])
     if not rows:
         body = f"The table of {code(mark.leaderboard)}, made again from the rows on the main branch.\n\n{FOOT}"
     return fitted(_shared_title(rows, mark), body, mark)
@@ -424,10 +429,13 @@ def _coverage(entry: Entry) -> Iterator[str]:
 
 
 def _warnings(entry: Entry) -> Iterator[str]:
-    for remark in entry.warnings:
-        yield f"- **warning** `{remark.rule}`: {code(remark.message)}"
+    yield from (f"- {_warning(remark)}" for remark in entry.warnings)
     if entry.warnings:
         yield ""
+
+
+def _warning(remark: Remark) -> str:
+    return f"**warning** `{remark.rule}`: {code(remark.message)}"
 
 
 def evidence_line(entry: Entry) -> str:

@@ -8,7 +8,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
-from bot.evaluation.likeness import MARKED, AnswerMark, Fingerprint, LikeRows, fingerprint, likeness, nearest_of
+from bot.evaluation.likeness import (
+    MARKED,
+    AnswerMark,
+    Fingerprint,
+    LikeRows,
+    Peer,
+    digest_of_raws,
+    fingerprint,
+    likeness,
+    nearest_of,
+    originals,
+)
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.submission import parse_submission
 from bot.service.judge.facts import Judge
@@ -53,6 +64,42 @@ def test_of_two_rows_one_says_it_and_a_model_is_not_like_itself() -> None:
     found = nearest_of(says, [one])
     assert found is not None
     assert (found.model, found.what) == ("a/one", "5 of 6 values")
+
+
+def test_raw_values_have_one_digest_where_they_are_equal() -> None:
+    """The state of a bot has them: one that a new version computes otherwise would find no row of equal values."""
+    assert digest_of_raws([0.5, 0.0]) == digest_of_raws([0.5, -0.0]) == "898cbf30b93f86082996bca1fad83351"
+    assert digest_of_raws([0.5, 5e-324]) != digest_of_raws([0.5, 0.0])
+
+
+EQUAL = values(*FIVE, 0.415)
+
+
+def peer(came: float, name: str, named: str = "", *, is_there: bool = False) -> Peer:
+    """A row of one model of three with the same values."""
+    return Peer(came, 0.0, f"b/{name}", row(f"acme/{name}", EQUAL, named=named), is_there)
+
+
+def named_by(rows: Sequence[Peer], others: Sequence[Peer]) -> dict[str, str]:
+    """The equal model that each row names."""
+    return {key: model for key, model, _ in originals(rows, others) if model}
+
+
+def test_of_equal_rows_the_later_names_the_first_wherever_they_are() -> None:
+    a, b, c = peer(1.0, "a"), peer(2.0, "b"), peer(3.0, "c")
+    told = {"b/b": "acme/a", "b/c": "acme/a"}
+    assert named_by([a, b, c], [c, a, b]) == told
+    for written in ([b], [c, b], [a], [a, c]):  # a bot that ended there wrote these, which name the first
+        there = [peer(0.0, one.key[2:], "" if one is a else "acme/a", is_there=True) for one in written]
+        waiting = [one for one in (a, b, c) if one not in written]
+        assert named_by(waiting, [a, b, c, *there]) == {one.key: "acme/a" for one in waiting if one is not a}
+
+
+def test_what_is_on_the_board_is_the_first_and_says_nothing_of_what_comes() -> None:
+    a, b = peer(1.0, "a"), peer(2.0, "b")
+    elsewhere, unsaid = peer(0.0, "z", is_there=True), peer(0.0, "b", is_there=True)
+    assert named_by([a, b], [a, b, elsewhere]) == {"b/a": "acme/z", "b/b": "acme/z"}
+    assert named_by([a, b], [a, b, unsaid]) == {"b/a": "acme/b"}  # it was alone when it came there
 
 
 def marked(answers: Sequence[tuple[str, str | None, Sequence[float]]]) -> str:
@@ -113,8 +160,8 @@ def test_a_real_table_has_three_pairs_of_the_same_weights_and_no_others(referenc
         for line in csv.DictReader(file):
             one = row(line["fullname"], {name: (float(line[f"{name} Raw"]), float(line[name]), n)
                                          for name, n in names.items()})  # fmt: skip
-            for other in rows.sharing(one):
+            for other in (peer.row for peer in rows.with_one_of(one.marks)):
                 if other.model != one.model and likeness(one, other) and other.values != one.values:
                     found.add((other.model.partition("/")[0], one.model.partition("/")[0]))
-            rows.add(one)
+            rows.add(Peer(0.0, 0.0, one.model, one))
     assert found == {(name, name) for name in ("Quazim0t0", "SicariusSicariiStuff", "lalainy")}

@@ -9,11 +9,11 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import BotError
-from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import parse_submission
 from bot.publishing.board import known_rows
 from bot.publishing.entry import Entry
-from tests.evaluation.judging import dumps, rules_of
+from bot.service.judge.facts import Judge
+from tests.evaluation.judging import Outcome, declared, dumps, rules_of
 from tests.evaluation.published_rows import TODAY, Count, judge_file
 from tests.publishing.tables.contents import TASKS
 
@@ -78,12 +78,14 @@ def entry_on_board(reference: Path, model: str) -> Entry:
 
 
 def test_every_odd_file_gets_the_finding_that_its_readme_names(reference: Path, compared: Count) -> None:
-    facts = Facts(TODAY.today, same_values=known_rows([entry_on_board(reference, "EleutherAI__pythia-12b")]).values)
+    there = known_rows([entry_on_board(reference, "EleutherAI__pythia-12b")])
+    judge = Judge(declared(), TODAY.today, known=there)
     files = sorted((reference / "openllm_v2" / "odd").glob("*.json"))
     assert {file.name for file in files} == set(ODD)
     for file in files:
         status, rules = ODD[file.name]
-        verdict = judge_file(file, facts=facts)
+        judgement = judge.judge([parse_submission(file.name, {"": file.read_bytes()})])
+        verdict = Outcome(judgement.verdicts[0], next(iter(judgement.rows), None), judgement)
         always = set() if file.name in WITHOUT_OLD_MATH else OF_ALL
         always = always | ({"unverifiable-pin"} if verdict.result else set())  # their configurations are shortened
         assert (verdict.status, rules_of(verdict)) == (status, rules | always), file.name

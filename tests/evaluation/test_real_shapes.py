@@ -11,7 +11,8 @@ from bot.audits.results.numbers import GROUP_AGREES, GROUP_DIFFERS, counts_of, g
 from bot.evaluation.formats import parse_result
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.lm_eval_04 import subtasks_of
-from bot.evaluation.rules.rule import Facts
+from bot.evaluation.submission import parse_submission
+from bot.service.judge.facts import Judge
 from tests.evaluation.judging import base, base_v1_today, declared, dumps, outcome_of, patched, rules_of, stderr
 
 ARGS = "pretrained=example-org/kestrel-7b,revision=651099358104a2b2aea7ef80fd8a9035fe2729e8"
@@ -227,8 +228,7 @@ def test_a_row_of_zeros_is_no_copy_of_another() -> None:
     for row in data["results"].values():
         row |= {key: 0.0 if "stderr" not in key else "N/A" for key, value in row.items() if type(value) is float}
     data["groups"] = {}
-    first = outcome_of(data)
-    values = tuple(0.0 for _ in declared().tasks)
-    again = outcome_of(data, facts=Facts(same_values={values: "example-org/osprey-7b"}))
-    assert "duplicate-scores" not in rules_of(again)
-    assert rules_of(first) == rules_of(again)
+    files = {f"{name}.json": dumps(data | {"model_name": f"acme/{name}"}) for name in ("one", "other")}
+    parsed = [parse_submission(path, {"": file}) for path, file in files.items()]
+    rows = Judge(declared(), None).judge(parsed).rows
+    assert [rules_of(row) & {"duplicate-scores", "nearly-duplicate"} for row in rows] == [set(), set()]

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from pyarrow import parquet
 
 from bot.evaluation.leaderboard import COLUMNS, Leaderboard
-from bot.evaluation.measurement import raw_values
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.publishing.board import (
@@ -26,7 +25,6 @@ from bot.publishing.board import (
     Standing,
     average_without,
     columns,
-    known_rows,
     make_board,
     proposed_rank,
     records,
@@ -36,7 +34,7 @@ from bot.publishing.board import (
 )
 from bot.publishing.board_table import board_text
 from bot.publishing.entry import Entry, Remark
-from tests.evaluation.judging import ABSENT, base, declared, entry_from, outcome_of, patched
+from tests.evaluation.judging import ABSENT, base, declared, entry_from, patched
 
 BOARD = declared()
 DOUBTED = BOARD.model_copy(update={"tasks": (BOARD.tasks[0].model_copy(update={"quarantined": "x"}), *BOARD.tasks[1:])})
@@ -268,12 +266,6 @@ def test_an_empty_board_has_its_columns_and_their_types(leaderboard: Leaderboard
     types = {name: pa.float64() if name in numbers else pa.string() for name in table.column_names}
     types |= {"rank_best": pa.int64(), "rank_worst": pa.int64(), "chat_template": pa.bool_()}
     assert table.schema == pa.schema(types)
-
-
-def test_the_board_knows_the_values_of_its_complete_rows() -> None:
-    measurements = outcome_of(base()).measurements
-    assert measurements is not None
-    assert known_rows([ENTRY, HOLE]).values == {raw_values(measurements, BOARD): "example-org/kestrel-7b"}
 
 
 @pytest.mark.parametrize(("points", "ranks"), [(2.77, [1, 1]), (2.78, [1, 2])])

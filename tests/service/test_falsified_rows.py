@@ -18,11 +18,11 @@ from msgspec.structs import asdict
 from bot.errors import MalformedEntry
 from bot.evaluation.leaderboard import Leaderboard, Waiver, parse_leaderboard
 from bot.evaluation.likeness import Alike
+from bot.evaluation.row_key import RowKey
 from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import CommitFact, RowFacts
 from bot.platforms.git.source import GitSource
 from bot.platforms.platform import Access, Opener
-from bot.publishing.board import KnownBoardRows
 from bot.publishing.changes import CANNOT_FOLLOW
 from bot.publishing.entry import Entry, Evidence, declaration_path, entry_of, parse_entry
 from bot.service.checks.verify import VerifiedRow, Verifier
@@ -108,6 +108,7 @@ def all_facts(source: Folder, declared: Leaderboard) -> Entry:
     sizes["n-samples"] |= {"sums_plus": {"original": 200, "effective": 100}}
     config = {"model": "hf", "model_args": "pretrained=./x,dtype=bfloat16", "model_dtype": "torch.bfloat16"}
     data = result("./x", date=(now - timedelta(days=2)).timestamp(), config=config, git_hash=COMMIT, **sizes)
+    key = RowKey(declared.id, MODEL, revision_of(MODEL), "bfloat16", chat_template=False).text
     judge = Judge(
         declared,
         (now - timedelta(days=30)).date(),
@@ -115,7 +116,7 @@ def all_facts(source: Folder, declared: Leaderboard) -> Entry:
         {"other/": ("acme",)},
         {"./x": f"{MODEL}@{revision_of(MODEL)}"},
         lambda texts, _: {text: CommitFact("accepted", TOOL, "it is") for text in texts},
-        KnownBoardRows({(0.55, 0.7): "acme/borea-1b"}),
+        recorded={key: RowFacts(same_values="acme/borea-1b")},
     )
     return row(source, "facts.json", judge, data)
 
@@ -123,8 +124,8 @@ def all_facts(source: Folder, declared: Leaderboard) -> Entry:
 def like_another(source: Folder, declared: Leaderboard) -> Entry:
     """A row with nearly the values of another model."""
     key = plain(source, declared).key
-    known = KnownBoardRows({}, alikes={key: Alike("acme/borea-1b", "5 of 6 values")})
-    return row(source, "b.json", Judge(declared, datetime.now(UTC).date(), known=known), result(MODEL))
+    said = {key: RowFacts(alike=Alike("acme/borea-1b", "5 of 6 values"))}
+    return row(source, "b.json", Judge(declared, datetime.now(UTC).date(), recorded=said), result(MODEL))
 
 
 COLUMN = """

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from bot.evaluation.leaderboard import parse_leaderboard
-from bot.evaluation.measurement import raw_values
 from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import Judgement
 from bot.platforms.platform import Access, Opener
-from bot.publishing.board import KnownBoardRows
+from bot.publishing.board import known_rows
+from bot.publishing.entry import make_entries
 from bot.reporting.report import make_report
 from bot.service.checks.verify import Verifier
 from bot.service.context import ContextFactory
@@ -58,8 +58,8 @@ def test_rows_of_equal_values_are_judged_together_as_alone(first: str) -> None:
     board = parse_leaderboard(TINY, "tiny", "tiny.toml")
     models = ["acme/atlas-7b", "acme/borea-1b"]
     files = [parse_submission(path_of(model), {"": result(model)}) for model in models]
-    [row] = Judge(board, None).judge(files[:1]).rows
-    judge = Judge(board, None, known=KnownBoardRows({raw_values(row.measurements, board): first}))
+    rows = Judge(board, None).judge([file for file, model in zip(files, models, strict=True) if model == first]).rows
+    judge = Judge(board, None, known=known_rows(make_entries(rows, {}).entries))
     alone = [row for file in files for row in judge.judge([file]).rows]
     together = judge.judge(files).rows
     warned = [[one.rule for one in row.findings if one.rule == "duplicate-scores"] for row in together]

@@ -1,7 +1,7 @@
-"""Another model on the board has these values or answers but for a few.
+"""Another model has these values or answers but for a few.
 
 ## What it does
-Compares raw values above guessing, and the answers in checked logs.
+Compares raw values above guessing, and the answers in checked logs, with those of the same rows.
 
 ## Why is this bad?
 It is mostly a copy with a few numbers changed.
@@ -19,7 +19,6 @@ The two models share weights, as a merge does: say in the request how they are r
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity, shown
-from bot.evaluation.measurement import raw_values
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 
@@ -27,11 +26,8 @@ from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 def nearly_duplicate(case: RowCase) -> Violations:
     """Yield a violation where the facts name a row that is alike, and not equal in every value."""
     row, alike = case.row, case.facts.alike.get(case.row.key.text)
-    if alike is None or alike.model == row.model.id:
-        return
-    values = () if row.measurements.missing else raw_values(row.measurements, case.leaderboard)
-    if case.facts.same_values.get(values, row.model.id) != row.model.id:
-        return  # `duplicate-scores` says it
+    if alike is None or alike.model == row.model.id or row.key.text in case.facts.same_values:
+        return  # of an equal row `duplicate-scores` says it
     yield Violation(
         f"{shown(alike.model)} has {alike.what} of this row",
         "say in the request how the two models are related",

@@ -52,20 +52,20 @@ class Facts:
     """Facts from outside the results. The caller looks them up before: no rule looks anything up.
 
     `today` decides whether a waiver still holds (None: none does), and which dates lie in the future. `commits` answers
-    for a `git_hash` as the file spells it; one that is absent was not looked up. `same_values` names, for the raw
-    values of all tasks in order, the model on the board that has them. `waivers` are further ones. `committed` has, by
+    for a `git_hash` as the file spells it; one that is absent was not looked up. `same_values` names, by the key
+    of a row, another model with all of its values. `waivers` are further ones. `committed` has, by
     path, the date in Unix seconds of the commit that brought a file. `owners` has, by the prefix of a path, the
     organizations whose models are submitted there and nowhere else. `names` has the Hub ids of models by what files
     call them, see `with_names`. `spellings` has, by the key of a row that reads like an earlier one, the key of that
     one, see `twins`. `documents` has, by leaf and format, the documents in the sample logs of most rows on the board,
     and `logs`, by the SHA-256 of a sample log, the model that it was first submitted for. `alike` has, by the key of a
-    row, the model on the board with nearly its values or answers. `unmatched` has, by the path
-    of the first file of a form, the places that lead to a number in no file of it.
+    row, another model with nearly its values or answers. `unmatched` has, by the path of the first file of a form, the
+    places that lead to a number in no file of it.
     """
 
     today: date | None = None
     commits: Mapping[str, CommitFact] = field(default_factory=dict)
-    same_values: Mapping[tuple[float, ...], str] = field(default_factory=dict)
+    same_values: Mapping[str, str] = field(default_factory=dict)
     waivers: tuple[Waiver, ...] = ()
     committed: Mapping[str, float] = field(default_factory=dict)
     owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -25,7 +25,7 @@ from bot.platforms.platform import Opener
 from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows, known_logs, like_rows, own_sources
 from bot.publishing.changes import OF_DECLARATION, OF_OTHER_FILES, Difference, differences
-from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries, raws_of
+from bot.publishing.entry import Entry, Evidence, declaration_path, digest_of, make_entries
 from bot.publishing.layout import CellChange, RowChange, StoredEntries
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.table_layout import TableLayout, table_layout
@@ -215,7 +215,7 @@ class Verifier:
     def _alike(self, entry: Entry) -> str:
         """A sentence for a row that is like one of another model, where neither of both says so; "" for others."""
         row = entry.fingerprint
-        alike = None if row.named else nearest_of(row, self._like.sharing(row))
+        alike = None if row.named else nearest_of(row, [one.row for one in self._like.with_one_of(row.marks)])
         return f"it has {alike.what} of the row of {brief(alike.model)}, and neither says so" if alike else ""
 
     def _unasked(self, entry: Entry) -> Iterator[str]:
@@ -337,7 +337,6 @@ def _judge_of(
     dates = [facts.today, *(file.date[:10] for file in entry.evidence)]
     if (last := max(dates)) > datetime.now(UTC).date().isoformat():
         raise Unfounded("untraceable", f"the row names a day that is to come: {brief(last, 20)}")
-    raws = raws_of(entry)
     return Judge(
         declared,
         today,
@@ -345,12 +344,8 @@ def _judge_of(
         facts.owners,
         facts.names,
         lambda texts, board: {**facts.commits, **look_up([one for one in texts if one in facts.commits], board)},
-        KnownBoardRows(
-            {raws: facts.same_values} if facts.same_values and raws is not None else {},
-            {},
-            *logs,
-            alikes={entry.key: facts.alike} if facts.alike else {},
-        ),
+        KnownBoardRows({}, *logs),
+        {entry.key: facts},
     )
 
 

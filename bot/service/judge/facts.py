@@ -12,15 +12,13 @@ from bot.evaluation.identity import identified, is_hub_id
 from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
-from bot.evaluation.likeness import Alike, Fingerprint, LikeRows, nearest_of
-from bot.evaluation.measurement import raw_values
+from bot.evaluation.likeness import Peer, originals
 from bot.evaluation.row_key import key_of, model_in, reading_of, twins
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts, KnownDocuments
 from bot.evaluation.rules.wrong_owner import deciding_owners
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.evaluation.verdict import CommitFact, Judgement, Row, Verdict
-from bot.publishing.entry import digest_of_raws
+from bot.evaluation.verdict import CommitFact, Judgement, Row, RowFacts, Verdict
 
 if TYPE_CHECKING:  # commands and the Action judge without a database and without the Hub's client
     from bot.service.settings.config import Watch
@@ -38,13 +36,6 @@ def no_look_up(git_hashes: Iterable[str], leaderboard: Leaderboard) -> Mapping[s
 class KnownRows(Protocol):
     """The rows that submissions are compared with: those of the board, and of other submissions."""
 
-    def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
-        """The models on the board that have exactly these raw values of all tasks, in order; by the values.
-
-        Of several models with the same values it is the one whose key comes first. Values that no row has are left out.
-        """
-        ...
-
     def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str, str]]:
         """The rows of these models, see `reading_of`: when their files came, their keys, and the paths of the files.
 
@@ -61,8 +52,8 @@ class KnownRows(Protocol):
         """The models on the board whose rows name sample logs with these SHA-256, by the SHA-256."""
         ...
 
-    def alike(self, rows: Mapping[str, Fingerprint]) -> Mapping[str, Alike]:
-        """By the key of a row the model on the board that is like it, see `nearest_of`."""
+    def peers(self, marks: Iterable[str]) -> Iterable[Peer]:
+        """The rows with one of these marks: on the board, and those that the source's submissions make."""
         ...
 
 
@@ -72,8 +63,8 @@ class Judge:
 
     `today`, `waivers`, `owners` and `names` are the facts of these names, see `Facts`. `look_up` answers for harness
     commits, by `git_hash`, that the declaration and the shipped tables do not settle. `known` are the rows with which
-    the submissions are compared, None where there are none. With `together` the rows of one call are compared with
-    each other as well; a watch does not, for what one pass happens to read at once must not decide a verdict.
+    the submissions are compared, as they are with each other; None where there are none. `recorded` has by key what
+    rows say themselves of rows like them, which counts instead.
     """
 
     leaderboard: Leaderboard
@@ -83,7 +74,7 @@ class Judge:
     names: Mapping[str, str] = field(default_factory=dict)
     look_up: LookUp = no_look_up
     known: KnownRows | None = None
-    together: bool = True
+    recorded: Mapping[str, RowFacts] = field(default_factory=dict)
 
     def judge(
         self,
@@ -101,31 +92,23 @@ class Judge:
 
     def _beside_others(self, judgement: Judgement, facts: Facts) -> Judgement:
         """The judgement with findings about other models' rows that are equal or alike, which only rows can show."""
-        found = sorted(judgement.rows, key=lambda row: (row.lead.date, row.key.text))  # the first measured stands first
-        whole = [row for row in found if row.measurements.present and not row.measurements.missing]
-        values = {row.key: raw_values(row.measurements, self.leaderboard) for row in whole}
-        known = dict(self.known.same_values(set(values.values()))) if self.known is not None and values else {}
-        for row in whole if self.together else ():  # rows that are judged together see each other
-            known.setdefault(values[row.key], row.model.id)
-        alike = self._alike(found)
-        copies = {row.key for row in whole if known.get(values[row.key], row.model.id) != row.model.id}
-        copies |= {row.key for row in found if row.key.text in alike}
-        if not copies:
+        rows = {row.key.text: row for row in judgement.rows if row.measurements.present}
+        peers = [peer_of(row, facts.committed) for row in rows.values()]
+        marks = dict.fromkeys(mark for one in peers for mark in one.row.marks)
+        known = self.known.peers(marks) if self.known is not None and marks else ()
+        others = [one for one in known if one.is_there or one.key not in rows]
+        others += [one for one in peers if rows[one.key].status != "rejected"]
+        found = list(originals(peers, others))
+        same = {key: model for key, model, _ in found if model}
+        alike = {key: one for key, _, one in found if one is not None}
+        same |= {key: one.same_values for key, one in self.recorded.items() if one.same_values}
+        alike |= {key: one.alike for key, one in self.recorded.items() if one.alike is not None}
+        if not same and not alike:
             return judgement
-        rows = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=known, alike=alike), copies)
-        again = {row.key: row for row in rows}
-        return replace(judgement, rows=tuple([again.get(row.key, row) for row in judgement.rows]))
-
-    def _alike(self, rows: Iterable[Row]) -> Mapping[str, Alike]:
-        """By the key of a row the model that is like it: of the board, or of the rows judged together before it."""
-        prints = {row.key.text: row.fingerprint for row in rows if row.measurements.present}
-        found = dict(self.known.alike(prints)) if self.known is not None and prints else {}
-        earlier = LikeRows()
-        for key, one in prints.items() if self.together else ():
-            if key not in found and (other := nearest_of(one, earlier.sharing(one))) is not None:
-                found[key] = other
-            earlier.add(one)
-        return found
+        copies = {row.key for row in judgement.rows if row.key.text in same or row.key.text in alike}
+        again = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=same, alike=alike), copies)
+        told = {row.key: row for row in again}
+        return replace(judgement, rows=tuple([told.get(row.key, row) for row in judgement.rows]))
 
     def _facts(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Facts:
         return Facts(
@@ -184,21 +167,24 @@ class Judge:
         return self.look_up(unknown, self.leaderboard)
 
 
+def peer_of(row: Row, committed: Mapping[str, float]) -> Peer:
+    """What other rows are compared with; `committed` has the dates of the commits that brought files."""
+    came = max((committed.get(file.path, inf) for file in row.files), default=inf)
+    return Peer(came, row.lead.date, row.key.text, row.fingerprint)
+
+
 MOST_FILES, MOST_BYTES = 200, 16_000_000  # of one row that are judged for a page
 
 
 @dataclass(frozen=True)
 class StoredRows:
-    """The rows that a watch knows: those on its boards, and those of its submissions except at some paths."""
+    """The rows that a watch knows: those on its boards, and those of its submissions.
+
+    At some `paths` submissions have no other spelling.
+    """
 
     state: WatchState
     paths: Collection[str] = ()
-
-    def same_values(self, raws: Collection[tuple[float, ...]]) -> Mapping[tuple[float, ...], str]:
-        """The model on a board that has these raw values."""
-        digests = {one: digest_of_raws(one) for one in raws}
-        models = self.state.boards.models_with(digests.values())
-        return {one: models[digest] for one, digest in digests.items() if digest in models}
 
     def spellings(self, readings: Collection[str]) -> Sequence[tuple[float, str, str]]:
         """The rows of these models; one on a board came before all others, and there the one measured first."""
@@ -215,9 +201,10 @@ class StoredRows:
         """The models whose rows name these sample logs."""
         return self.state.boards.logs(digests)
 
-    def alike(self, rows: Mapping[str, Fingerprint]) -> Mapping[str, Alike]:
-        """The models on the boards that are like these rows."""
-        return self.state.boards.alike(rows)
+    def peers(self, marks: Iterable[str]) -> Iterable[Peer]:
+        """The rows on the boards and those of the submissions that have one of these marks."""
+        wanted = list(marks)
+        return [*self.state.boards.peers(wanted), *self.state.rows.peers(wanted)]
 
 
 def judge_for(
@@ -232,7 +219,7 @@ def judge_for(
     """The judge of the submissions of a watch, the same for its passes and its pages."""
     look_up = look_up if watch.look_up_commits else no_look_up
     names = {one.path: one.value for one in watch.identity}
-    return Judge(leaderboard, today, waivers, watch.owners, names, look_up=look_up, known=known, together=False)
+    return Judge(leaderboard, today, waivers, watch.owners, names, look_up=look_up, known=known)
 
 
 def judge_stored(judge: Judge, found: Iterable[StoredSubmission]) -> Judgement:

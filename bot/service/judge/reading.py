@@ -17,13 +17,14 @@ from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.submission import Parsed, Problem, UnreadPath
-from bot.evaluation.verdict import Judgement
+from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.platforms.writes import check_lease
-from bot.publishing.entry import MadeEntries, digest_of
+from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
+from bot.service.judge.facts import peer_of
 from bot.service.judge.samples import LogSamples
-from bot.service.store import StoredSubmission, batches
+from bot.service.store import RowLine, StoredSubmission, batches
 from bot.service.store.items import Cause, Item, Mark, marks
 from bot.service.watch.observe import candidates_at
 
@@ -241,26 +242,33 @@ def mark_folders(context: WatchContext, folders: Iterable[str], cause: Cause) ->
 def mark_rows(context: WatchContext, keys: Iterable[str], cause: Cause, *, is_moved: bool = False) -> None:
     """Mark the rows whose digest changed since they were marked last; all of them where files moved."""
     for some in batches(sorted(keys), BATCH):
-        _mark_moved(context, row_digests(context, some), cause, some if is_moved else ())
+        _mark_moved(context, row_lines(context, some), cause, some if is_moved else ())
 
 
-def _mark_moved(context: WatchContext, digests: Mapping[str, str], cause: Cause, others: Iterable[str] = ()) -> None:
-    known = context.state.rows.digests(digests)
-    moved = {key: digest for key, digest in digests.items() if digest != known.get(key)}
-    context.state.rows.keep(moved)
+def _mark_moved(context: WatchContext, lines: Mapping[str, RowLine], cause: Cause, others: Iterable[str] = ()) -> None:
+    known = context.state.rows.lines(lines)
+    context.state.rows.keep({key: line for key, line in lines.items() if line != known.get(key)}, known)
+    moved = [key for key, line in lines.items() if key not in known or line.digest != known[key].digest]
     targets = [settings.to for _, settings in context.targets]
     context.mark(marks("row", dict.fromkeys([*moved, *others]), targets, cause))
 
 
-def row_digests(context: WatchContext, keys: Sequence[str]) -> dict[str, str]:
-    """The digest of each row that its submissions make; "" if they make none, the reason where it cannot be written."""
+def row_lines(context: WatchContext, keys: Sequence[str]) -> dict[str, RowLine]:
+    """What is remembered of rows, as their submissions make them now."""
     found = list(context.state.submissions.of(keys).values())
-    return _digests(context.made(found), keys)
+    return _lines(context, found, context.judge(found).rows, keys)
 
 
-def _digests(made: MadeEntries, keys: Iterable[str]) -> dict[str, str]:
-    digests = {entry.key: digest_of(entry) for entry in made.entries} | dict(made.refused)
-    return {key: digests.get(key, "") for key in keys}
+def _lines(
+    context: WatchContext, found: Sequence[StoredSubmission], rows: Iterable[Row], keys: Iterable[str]
+) -> dict[str, RowLine]:
+    """The lines of rows; the digest is "" if nothing makes one, and the reason where it cannot be written."""
+    by_key = {row.key.text: row for row in rows}
+    made = context.made_of(by_key.values(), found)
+    committed = {one.path: one.committed for one in found if one.committed is not None}
+    lines = {key: RowLine(why) for key, why in made.refused.items()}
+    lines |= {entry.key: RowLine(digest_of(entry), peer_of(by_key[entry.key], committed)) for entry in made.entries}
+    return {key: lines.get(key, RowLine("")) for key in keys}
 
 
 def judge_again(context: WatchContext, item: Item) -> None:
@@ -269,18 +277,18 @@ def judge_again(context: WatchContext, item: Item) -> None:
         judgement = context.judge(some)
         again = _as_judged(context, some, judgement)
         with context.state.transaction():
-            _mark_judged(context, some, again, context.made_of(judgement.rows, some))
+            _mark_judged(context, some, again, judgement.rows)
     context.finish([item])
 
 
 def _mark_judged(
-    context: WatchContext, before: Sequence[StoredSubmission], again: Sequence[StoredSubmission], made: MadeEntries
+    context: WatchContext, before: Sequence[StoredSubmission], again: Sequence[StoredSubmission], rows: Sequence[Row]
 ) -> None:
     """Store the new verdicts, and mark what they change. All submissions of a row must come together."""
     moved = {new.path: new for new, old in zip(again, before, strict=True) if _verdict(new) != _verdict(old)}
     context.state.submissions.set_verdicts(moved.values())
     known = {one.key for one in before if one.key is not None}
-    _mark_moved(context, _digests(made, sorted(known)), "declaration")
+    _mark_moved(context, _lines(context, before, rows, sorted(known)), "declaration")
     mark_rows(context, {one.key for one in again if one.key is not None} - known, "declaration")
     folders = {one.folder for one in again if one.status == "rejected" or one.path in moved}
     mark_folders(context, folders, "declaration")

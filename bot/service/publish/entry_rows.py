@@ -34,6 +34,7 @@ from bot.service.publish.ledger import OpenRequests, observe_main
 from bot.service.publish.made_rows import MadeRow, RowMaker
 from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import entries_of
+from bot.service.store import RowLine
 from bot.service.store.items import Item, RowJob, marks
 from bot.service.waits import FIRST_RETRY
 
@@ -221,7 +222,7 @@ class EntryRows(TargetRows[SeenRow]):
             return
         gone = self._keys() - state.rows.all_keys()
         with state.transaction():
-            state.rows.keep(dict.fromkeys(gone, ""))
+            state.rows.keep(dict.fromkeys(gone, RowLine("")), {})
             context.mark(marks("row", sorted(gone), [self.settings.to]))
             context.finish(items)
 

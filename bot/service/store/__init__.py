@@ -11,7 +11,7 @@ from bot.service.store.engine import IN_MEMORY, VALUES_AT_ONCE, batches, connect
 from bot.service.store.leases import Leases
 from bot.service.store.plans import HeldPlan
 from bot.service.store.requests import Intents, StoredRowIndex, StoredThreads
-from bot.service.store.sources import IndexedFile, StoredSubmission, folder_of
+from bot.service.store.sources import IndexedFile, RowLine, StoredSubmission, folder_of
 from bot.service.store.state import HISTORY, WatchState
 from bot.service.store.tables import answers, metadata
 
@@ -19,6 +19,7 @@ __all__ = [
     "HISTORY",
     "HeldPlan",
     "IndexedFile",
+    "RowLine",
     "Store",
     "StoredBoard",
     "StoredSubmission",

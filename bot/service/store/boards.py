@@ -14,14 +14,13 @@ from typing import Any
 import msgspec
 from sqlalchemy import BindParameter, Select, bindparam, case, delete, func, select
 
-from bot.evaluation.finding import grouped
-from bot.evaluation.likeness import MOST_SHARING, Alike, Fingerprint, nearest_of
+from bot.evaluation.likeness import MOST_SHARING, Peer
 from bot.evaluation.row_key import model_in, reading_of
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.publishing.board import TIE, LoggedKind, Standing, formats_of_leaves, is_ranked, kind_of_log, of_most
 from bot.publishing.changes import BoardChange, additions, change_of
-from bot.publishing.entry import Entry, digest_of, digest_of_raws, parse_entry, raws_of
-from bot.service.store.engine import Part, among, batches, older_than_newest, same
+from bot.publishing.entry import Entry, digest_of, parse_entry
+from bot.service.store.engine import Part, among, batches, first_of_marks, older_than_newest, same
 from bot.service.store.tables import board_changes, board_logs, board_marks, board_rows, boards
 
 CHANGES_KEPT = 5_000  # changes of one board
@@ -50,9 +49,6 @@ _CHANGES = (
     .order_by(board_changes.c.id.desc())
     .limit(CHANGES_KEPT)
 )
-_WITH_RAWS = select(board_rows.c.raws, board_rows.c.key, board_rows.c.model).where(
-    same(board_rows, "watch"), among(board_rows.c.raws)
-)
 _SPELLINGS = select(board_rows.c.measured, board_rows.c.key).where(
     same(board_rows, "watch"), among(board_rows.c.reading)
 )
@@ -61,9 +57,10 @@ _ROWS_AT = select(board_rows).where(same(board_rows, "watch", "target"), among(b
 _FORGET = delete(board_rows).where(same(board_rows, "watch", "target"), among(board_rows.c.key))
 _FORGET_LOGS = delete(board_logs).where(same(board_logs, "watch", "target"), among(board_logs.c.key))
 _LOGS = select(board_logs.c.sha256, board_logs.c.key).where(same(board_logs, "watch"), among(board_logs.c.sha256))
-_MARKS = select(board_marks).where(same(board_marks, "watch"), among(board_marks.c.mark))
 _FORGET_MARKS = delete(board_marks).where(same(board_marks, "watch", "target"), among(board_marks.c.key))
-_ALIKE = select(board_rows.c.key, board_rows.c.data).where(same(board_rows, "watch"), among(board_rows.c.key))
+_PEERS = select(board_rows.c.key, board_rows.c.data).where(
+    same(board_rows, "watch"), board_rows.c.key.in_(first_of_marks(board_marks, MOST_SHARING, "key"))
+)
 _KINDS = [board_logs.c[name] for name in LoggedKind._fields]
 _DOCUMENTS = (
     select(*_KINDS, func.count(), func.min(board_logs.c.samples)).where(same(board_logs, "watch")).group_by(*_KINDS)
@@ -143,33 +140,18 @@ class Boards(Part):
         self.db.forget_read(self.watch, "boards", target)
         return set(known) ^ set(wanted)
 
-    def models_with(self, raws: Iterable[str]) -> dict[str, str]:
-        """The models of rows on the boards that have these raw values, by `digest_of_raws`; first by key."""
-        found = sorted(self.select_in(_WITH_RAWS, raws), key=lambda row: row.key, reverse=True)
-        return {row.raws: row.model for row in found}
-
     def logs(self, digests: Iterable[str]) -> dict[str, str]:
         """The models of rows on the boards that name sample logs with these SHA-256; first by key."""
         found = sorted(self.select_in(_LOGS, digests), key=lambda row: row.key, reverse=True)
         return {row.sha256: model_in(row.key) for row in found}
 
-    def alike(self, rows: Mapping[str, Fingerprint]) -> dict[str, Alike]:
-        """By the key of a row the model of another row on the boards that is like it, see `nearest_of`."""
-        wanted = {key: set(one.marks) for key, one in rows.items()}
-        by_mark = grouped((row.mark, row.key) for row in sorted(self.select_in(_MARKS, set().union(*wanted.values()))))
-        sharing = {
-            key: {other for mark in marks for other in by_mark.get(mark, [])[:MOST_SHARING] if other != key}
-            for key, marks in wanted.items()
-        }
-        there = {
-            row.key: parse_entry(zlib.decompress(row.data)).fingerprint
-            for row in self.select_in(_ALIKE, sorted(set().union(*sharing.values())))
-        }
-        found = {
-            key: nearest_of(rows[key], [there[one] for one in sorted(others) if one in there])
-            for key, others in sharing.items()
-        }
-        return {key: one for key, one in found.items() if one is not None}
+    def peers(self, marks: Iterable[str]) -> list[Peer]:
+        """The rows on the boards with one of these marks, of each mark the first by key."""
+        found = {row.key: row.data for row in self.select_in(_PEERS, marks)}
+        return [
+            Peer(0.0, 0.0, key, parse_entry(zlib.decompress(data)).fingerprint, is_there=True)
+            for key, data in found.items()
+        ]
 
     def documents(self) -> dict[tuple[str, str], KnownDocuments]:
         """By leaf and format the documents of most rows on the boards, see `of_most`."""
@@ -218,15 +200,12 @@ def _digest(entry: Entry) -> str:
 
 
 def _stored(target: str, entry: Entry, digest: str) -> dict[str, Any]:
-    raws = raws_of(entry)
     return {
         "target": target,
         "key": entry.key,
         "digest": digest,
         "row": digest_of(entry),
         "reading": reading_of(entry.key),
-        "raws": None if raws is None else digest_of_raws(raws),
-        "model": entry.model.id,
         "measured": entry.date,
         "average": entry.average if is_ranked(entry) else None,
         "stderr": entry.stderr,

@@ -22,6 +22,7 @@ from sqlalchemy import (
     Engine,
     Executable,
     MetaData,
+    Select,
     Table,
     and_,
     bindparam,
@@ -180,6 +181,13 @@ def same(table: Table, *names: str) -> ColumnElement[bool]:
 def among(column: ColumnElement[Any]) -> ColumnElement[bool]:
     """The condition on the rows that have one of the values of `rows_in` or `run_in`."""
     return column.in_(bindparam(AMONG, expanding=True))
+
+
+def first_of_marks(table: Table, count: int, *order: str) -> Select[Any]:
+    """The keys of the first rows of each of the marks in `rows_in`, so many at most, in the order of these columns."""
+    place = func.row_number().over(partition_by=table.c.mark, order_by=[table.c[name] for name in order])
+    found = select(table.c.key, place.label("place")).where(same(table, "watch"), among(table.c.mark)).subquery()
+    return select(found.c.key).where(found.c.place <= count)
 
 
 def older_than_newest(table: Table, *names: str) -> Delete:

@@ -6,20 +6,22 @@ import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from sqlalchemy import Column, ColumnElement, Select, bindparam, delete, func, or_, select, update
 
 from bot.evaluation.finding import file_of
+from bot.evaluation.likeness import MOST_SHARING, Peer
 from bot.evaluation.row_key import reading_of
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.service.store.engine import Part, among, batches, same
-from bot.service.store.tables import files, rows, submissions
+from bot.service.store.engine import Part, among, batches, first_of_marks, same
+from bot.service.store.tables import files, row_marks, rows, submissions
 
 DIGITS = 64  # of the digest of a row; where a row cannot be written, the reason is in its place
 ENCODER = msgspec.msgpack.Encoder()
 DECODER = msgspec.msgpack.Decoder(tuple[str, str])
+PEERS = msgspec.msgpack.Decoder(Peer)
 
 
 class IndexedFile(msgspec.Struct, frozen=True):
@@ -68,6 +70,13 @@ class SubmissionLine:
     commit: str
     committed: float | None
     why: str
+
+
+class RowLine(NamedTuple):
+    """The digest of a row that submissions make, and what others are compared with."""
+
+    digest: str
+    peer: Peer | None = None
 
 
 LINE = [submissions.c[name] for name in ("path", "status", "key", "commit", "committed", "why")]
@@ -281,7 +290,11 @@ class Submissions(Part):
             return [SubmissionLine(*row) for row in self.select_in(_LINES_AT, self.column(found))]
 
 
-_DIGESTS = select(rows).where(same(rows, "watch"), among(rows.c.key))
+_LINES = select(rows).where(same(rows, "watch"), among(rows.c.key))
+_PEERS = select(rows.c.peer).where(
+    same(rows, "watch"), rows.c.key.in_(first_of_marks(row_marks, MOST_SHARING, "came", "measured", "key"))
+)
+_FORGET_MARK = delete(row_marks).where(same(row_marks, "watch", "mark", "came", "measured", "key"))
 _ACCEPTED = select(rows).where(same(rows, "watch"), func.length(rows.c.digest) == DIGITS)
 _ALL_KEYS = select(rows.c.key).where(same(rows, "watch"))
 _BESIDE = (
@@ -297,7 +310,16 @@ class Rows(Part):
 
     def digests(self, keys: Iterable[str]) -> dict[str, str]:
         """The stored digests of these rows, as they were when the rows were last marked."""
-        return {row.key: row.digest for row in self.select_in(_DIGESTS, keys)}
+        return {key: line.digest for key, line in self.lines(keys).items()}
+
+    def lines(self, keys: Iterable[str]) -> dict[str, RowLine]:
+        """The same, with what others are compared with."""
+        found = self.select_in(_LINES, keys)
+        return {row.key: RowLine(row.digest, row.peer and PEERS.decode(row.peer)) for row in found}
+
+    def peers(self, marks: Iterable[str]) -> list[Peer]:
+        """The rows with one of these marks, of each mark those that came first."""
+        return [PEERS.decode(data) for data in {row.peer for row in self.select_in(_PEERS, marks)}]
 
     def accepted(self) -> dict[str, str]:
         """The digests of the rows that the submissions make now and that can be written."""
@@ -316,9 +338,21 @@ class Rows(Part):
         """How many rows were ever made."""
         return int(self.value(_COUNT_ROWS))
 
-    def keep(self, digests: Mapping[str, str]) -> None:
-        """Remember the digests of rows."""
-        self.upsert(rows, ({"key": each, "digest": digest} for each, digest in digests.items()))
+    def keep(self, lines: Mapping[str, RowLine], known: Mapping[str, RowLine]) -> None:
+        """Remember rows; `known` are the lines that were stored of them."""
+        with self.db.transaction():
+            for some in batches(self.where(**mark) for key in lines.keys() & known for mark in _marks_of(known[key])):
+                self.db.run(_FORGET_MARK, some)
+            values = ((key, one.digest, one.peer and ENCODER.encode(one.peer)) for key, one in lines.items())
+            self.upsert(rows, ({"key": key, "digest": digest, "peer": peer} for key, digest, peer in values))
+            for some in batches(mark for line in lines.values() for mark in _marks_of(line)):
+                self.upsert(row_marks, some)
+
+
+def _marks_of(line: RowLine) -> Iterator[dict[str, Any]]:
+    if (peer := line.peer) is not None:
+        for mark in dict.fromkeys(peer.row.marks):
+            yield {"mark": mark, "came": peer.came, "measured": peer.measured, "key": peer.key}
 
 
 def _stored(one: StoredSubmission) -> dict[str, Any]:

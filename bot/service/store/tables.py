@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.types import TypeEngine
 
-VERSION = 19  # a state of another version is emptied: that costs one full reading
+VERSION = 20  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -99,8 +99,27 @@ submissions = Table(
     Index("submissions_by_path", "watch", "path", "status", "key", "why"),  # a search reads this, and no row
 )
 
-# The digest of each row that the submissions make, "" for a row that they make no longer.
-rows = Table("rows", metadata, key("watch"), key("key"), Column("digest", Words, nullable=False))
+# The digest of each row that the submissions make, "" for a row that they make no longer. `peer` is what others are
+# compared with, NULL where nothing is made.
+rows = Table(
+    "rows",
+    metadata,
+    key("watch"),
+    key("key"),
+    Column("digest", Words, nullable=False),
+    Column("peer", LargeBinary),
+)
+# What rows that are alike share, see `Fingerprint.marks`; of each mark the rows in the order in which they came.
+row_marks = Table(
+    "row_marks",
+    metadata,
+    key("watch"),
+    key("mark"),
+    Column("came", Float, primary_key=True),
+    Column("measured", Float, primary_key=True),
+    key("key"),
+    sqlite_with_rowid=False,
+)
 
 # The cells that the bot wrote into tables last, by row, and the cells that were there before.
 published = Table(
@@ -165,15 +184,12 @@ board_rows = Table(
     Column("digest", Words, nullable=False),
     Column("row", Words, nullable=False),
     Column("reading", Words, nullable=False),  # the model of the key as a reader sees it
-    Column("raws", Words),  # a digest of the raw values, NULL where one is missing
-    Column("model", Words, nullable=False),
     Column("measured", Words, nullable=False),
     Column("average", Float),  # NULL without a rank
     Column("stderr", Float),
     Column("data", LargeBinary, nullable=False),
     Index("board_rows_by_average", "watch", "target", "average", "stderr", "key"),
     Index("board_rows_by_reading", "watch", "reading"),
-    Index("board_rows_by_raws", "watch", "raws"),
 )
 # The sample logs that the rows of a board name, by leaf.
 board_logs = Table(
@@ -191,7 +207,7 @@ board_logs = Table(
     Column("samples", Integer, nullable=False),
     Index("board_logs_by_sha256", "watch", "sha256"),
 )
-# What rows that are alike share, see `Fingerprint.marks`.
+# The same for the rows of a board.
 board_marks = Table(
     "board_marks",
     metadata,
@@ -199,7 +215,7 @@ board_marks = Table(
     key("target"),
     key("key"),
     key("mark"),
-    Index("board_marks_by_mark", "watch", "mark"),
+    Index("board_marks_by_mark", "watch", "mark", "key"),
 )
 board_changes = Table(
     "board_changes",

@@ -27,7 +27,7 @@ from bot.publishing.verdict_texts import preformatted
 from bot.reporting.escape import brief
 from bot.reporting.explanation import column_named, explain
 from bot.service.context import WatchContext
-from bot.service.judge.reading import row_digests
+from bot.service.judge.reading import row_lines
 from bot.service.store.memory import ANSWERED
 from bot.service.watch.outcome import Report
 
@@ -272,7 +272,7 @@ def decline(place: RequestPlace, _: RequestedCommand, words: re.Match[str]) -> A
     mark, key = place.request.mark, words[1]
     if mark is None or not mark.is_shared:
         return answers.request_has_one_row()
-    digest = row_digests(place.context, [key]).get(key, "")
+    digest = row_lines(place.context, [key])[key].digest
     return answers.row_declined(key, digest) if digest else answers.row_unknown(key)
 
 

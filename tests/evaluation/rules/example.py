@@ -17,6 +17,7 @@ that starts with no such line is a sentence for people, and describes the sound 
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -28,12 +29,12 @@ import msgspec
 from msgspec.structs import replace
 
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.likeness import Alike
-from bot.evaluation.measurement import raw_values, take_measurements
+from bot.evaluation.likeness import Alike, originals
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.row_key import key_of, twins
 from bot.evaluation.rules.rule import Facts, KnownDocuments
 from bot.evaluation.submission import Parsed, parse_submission
+from bot.service.judge.facts import peer_of
 from tests.evaluation.judging import (
     ABSENT,
     Outcome,
@@ -108,7 +109,11 @@ class Example:
             outcome = self._judged(Facts(today=TODAY, alike=alike))
         if not self.board or outcome.result is None:
             return outcome
-        return self._judged(self._facts(outcome.result))
+        assert outcome.row is not None
+        own = peer_of(outcome.row, {})
+        there = own._replace(key="b", row=dataclasses.replace(own.row, model=self.board), is_there=True)
+        copies = {key: model for key, model, _ in originals([own], [there]) if model}
+        return self._judged(Facts(today=TODAY, same_values=copies))
 
     def _judged(self, facts: Facts) -> Outcome:
         """The file's outcome, in a row with the other file where there is one."""
@@ -144,12 +149,6 @@ class Example:
             key, _, name = way.partition("/")
             logs[key] = logs[key] | {name: value} if name else value
         return msgspec.convert([one for one in logs.values() if one], tuple[CheckedSamples, ...])
-
-    def _facts(self, result: Result) -> Facts:
-        leaderboard = self.declared()
-        measurements = take_measurements(result, leaderboard)
-        values = () if measurements.missing else raw_values(measurements, leaderboard)
-        return Facts(today=TODAY, same_values={values: self.board})
 
 
 def _floats(numbers: Mapping[str, Any]) -> dict[str, float]:
