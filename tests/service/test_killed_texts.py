@@ -27,7 +27,7 @@ def test_a_request_names_no_row_that_was_declined(
 ) -> None:
     story = Story(hub, tmp_path, style="rolling")
     story.push()
-    story.push(model="acme/borea-1b")
+    story.push(model="acme/borea-1b", right=(60, 60, 70))  # a copy would name the other row
     story.settle()
     hub.comment(story.target, story.requests[0], f"/decline {KEY}", "meg")
     killed_after(story, Writes(monkeypatch), nth)  # the answer, the files, the title, the text
