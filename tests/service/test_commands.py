@@ -39,8 +39,8 @@ def replies(request: Discussion) -> list[str]:
 
 
 PLACES: dict[str, str] = {
-    "source": "a request, or the discussion of a push, at the source",
-    "plan": "the discussion of plans at the target",
+    "source": "a request or a push, at the source",
+    "plan": "the plans at the target",
     "request": "a request of the bot at the target",
     "shared": "one that holds many rows",
 }
