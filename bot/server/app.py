@@ -48,7 +48,12 @@ def make_app(
 
     The secrets are those of deliveries, see Webhooks. `pages` are the routes of all pages.
     """
-    deliveries = Counter("leaderboard_bot_deliveries", "Deliveries by answer", ["answer"], registry=registry)
+    deliveries = Counter(
+        "leaderboard_bot_deliveries",
+        "Deliveries of webhooks, by HTTP status of the answer",
+        ["answer"],
+        registry=registry,
+    )
     webhooks = Webhooks(service.take, deliveries, secret, github_secret, bound_to)
 
     async def healthz(_: Request) -> Response:

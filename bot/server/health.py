@@ -90,13 +90,15 @@ class Metrics:
 
     def __post_init__(self) -> None:
         labels, registry = ["watch"], self.registry
-        self.settles = Counter(f"{PREFIX}_settles", "Settlements by result", [*labels, "result"], registry=registry)
-        self.outcomes = Counter(f"{PREFIX}_outcomes", "Outcomes", [*labels, "outcome"], registry=registry)
+        self.settles = Counter(
+            f"{PREFIX}_settles", "Passes that ended or failed", [*labels, "result"], registry=registry
+        )
+        self.outcomes = Counter(f"{PREFIX}_outcomes", "What became of items", [*labels, "outcome"], registry=registry)
         self.seconds = Histogram(
-            f"{PREFIX}_settle_seconds", "Time of one settlement", labels, registry=registry, buckets=SETTLE_SECONDS
+            f"{PREFIX}_settle_seconds", "How long a pass takes", labels, registry=registry, buckets=SETTLE_SECONDS
         )
         self.last = Gauge(
-            f"{PREFIX}_last_settled_timestamp_seconds", "When a settlement last ended", labels, registry=registry
+            f"{PREFIX}_last_settled_timestamp_seconds", "When the last pass ended", labels, registry=registry
         )
         ProcessCollector(registry=registry)
 
@@ -109,7 +111,7 @@ class StoreCollector(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Everything, as it is now; what the store cannot say is left out, for the rest still counts."""
-        build = GaugeMetricFamily(f"{PREFIX}_build_info", "Which version this is", labels=["version"])
+        build = GaugeMetricFamily(f"{PREFIX}_build_info", "The version that runs", labels=["version"])
         build.add_metric([__version__], 1)
         yield build
         yield from services()
@@ -120,9 +122,15 @@ class StoreCollector(Collector):
             log.warning("the state cannot be measured: %s", failure, exc_info=not isinstance(failure, BotError))
 
     def _stored(self) -> list[Metric]:
-        items = GaugeMetricFamily(f"{PREFIX}_items", "Items that wait", labels=["watch", "kind", "state"])
-        rows = GaugeMetricFamily(f"{PREFIX}_rows", "Rows that were made", labels=["watch"])
-        files = GaugeMetricFamily(f"{PREFIX}_submissions", "Submissions by verdict", labels=["watch", "verdict"])
+        items = GaugeMetricFamily(
+            f"{PREFIX}_items",
+            "Items that wait, fail, are held for a person, or were declined by one",
+            labels=["watch", "kind", "state"],
+        )
+        rows = GaugeMetricFamily(f"{PREFIX}_rows", "Rows that the source makes", labels=["watch"])
+        files = GaugeMetricFamily(
+            f"{PREFIX}_submissions", "Files of the source, by verdict", labels=["watch", "verdict"]
+        )
         for watch in self._watches():
             stored = self._store.of(watch)
             for (kind, state), count in stored.items.counts().items():
@@ -136,11 +144,13 @@ class StoreCollector(Collector):
 def services() -> Iterator[Metric]:
     """Answers of the services by status, and what is left of their budgets."""
     answers, remaining = ANSWERS.seen()
-    requests = CounterMetricFamily(f"{PREFIX}_requests", "Requests by service and status", labels=["service", "status"])
+    requests = CounterMetricFamily(f"{PREFIX}_requests", "Answers by HTTP status", labels=["service", "status"])
     for (service, status), count in sorted(answers.items()):
         requests.add_metric([service, status], count)
     yield requests
-    budget = GaugeMetricFamily(f"{PREFIX}_budget_remaining", "Requests left in the window", labels=["service"])
+    budget = GaugeMetricFamily(
+        f"{PREFIX}_budget_remaining", "Requests left in the current window, from the last answer", labels=["service"]
+    )
     for service, left in sorted(remaining.items()):
         budget.add_metric([service], left)
     yield budget
