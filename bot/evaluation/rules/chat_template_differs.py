@@ -1,4 +1,4 @@
-"""The use of the chat template differs from what the leaderboard requires or the model's name suggests.
+"""The chat template was used otherwise than the leaderboard requires or the model's name suggests.
 
 ## What it does
 Compares the run with the declared `chat_template`; with `any` it names an instruction model, by its name, without one.

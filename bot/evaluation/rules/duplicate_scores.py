@@ -8,7 +8,7 @@ the source or call. Of two copies the later one names the other: by commit, then
 It is a renamed copy: the Open LLM Leaderboard v2 has 42 such groups.
 
 ## When it is wrong
-The two have the same weights: say in the request how they are related.
+They share weights: say in the request how they are related.
 
 ## Example
 (board) example-org/osprey-7b

@@ -1,7 +1,7 @@
 """The file says that it was measured after it was uploaded.
 
 ## What it does
-Compares the date in the file, or in its name, with that of its commit, which then counts, or with today.
+Compares the date in the file or its name with that of its commit, which then counts, or with today.
 
 ## Why is this bad?
 The newest run counts: a date in the future would win for years.

@@ -1,8 +1,7 @@
 """MMLU was measured by another implementation than the leaderboard's.
 
 ## What it does
-Version 0 of `hendrycksTest-*` scores the texts of the choices, later ones the letters, with which acc and acc_norm
-are equal.
+Version 0 of `hendrycksTest-*` scores the texts of the choices, later ones the letters (acc and acc_norm are equal).
 
 ## Why is this bad?
 One name stood for three measurements: for llama-65b 0.637, 0.488 and 0.636.

@@ -4,7 +4,7 @@
 Compares release and commit with `[[harness.known_bad]]`.
 
 ## Why is this bad?
-The task's version stayed: lm-eval 0.4.8 asked 5,000 questions in place of the 1,324 of `leaderboard_math_hard`.
+The task's version stayed: lm-eval 0.4.8 asked 5,000 questions, not the 1,324 of `leaderboard_math_hard`.
 
 ## When it is wrong
 The fault was corrected in this copy: ask for a waiver.

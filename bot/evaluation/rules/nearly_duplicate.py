@@ -7,7 +7,7 @@ Compares raw values above guessing, and the answers in checked logs, with those 
 It is mostly a copy with a few numbers changed.
 
 ## When it is wrong
-The two models share weights, as a merge does: say in the request how they are related.
+They share weights, as a merge does: say so in the request.
 
 ## Example
 (alike) example-org/osprey-7b

@@ -1,4 +1,4 @@
-"""A column was measured in an accepted way, but its numbers are not comparable with those of other rows.
+"""A column was measured in an accepted way that is not comparable with other rows.
 
 ## What it does
 Names the columns, and the declared reason.

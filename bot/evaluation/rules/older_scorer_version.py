@@ -1,4 +1,4 @@
-"""The task was scored by an older version of the scorer, which the leaderboard accepts.
+"""The task was scored by an older scorer, which the leaderboard accepts.
 
 ## What it does
 Names the version with the declared difference.

@@ -2,11 +2,11 @@
 
 ## What it does
 Compares what the file records (prompt, choices, dataset, splits, examples, filters, generation settings, scoring
-function, options of metrics) with the definition declared for this release of the harness, or the nearest. Addresses
-in memory, the layout of functions and defaults do not count.
+function, options of metrics) with the declared definition of this or the nearest release. Addresses in memory, the
+layout of functions and defaults do not count.
 
 ## Why is this bad?
-A prompt that begins with the answer or a temperature of 1 gives another number under the same name.
+A temperature of 1 gives another number under the same name.
 
 ## When it is wrong
 The change is meant: add it as another `[[harness.definitions]]`.

@@ -4,7 +4,7 @@
 Names all valid values of the leaf. The newest counts.
 
 ## Why is this bad?
-Readers must see it when a task was run until its score was good.
+Readers must see when a task was run until its score was good.
 
 ## When it is wrong
 The reason is a good one: say it in the request.

@@ -85,7 +85,7 @@ def samples_unreadable(case: Case) -> Violations:
     What cannot be read may be the wrong answers.
 
     ## When it is wrong
-    The log is whole where it was written: upload it again, not as a pointer.
+    It is whole where it was written: upload it again, not as a pointer.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}
@@ -313,7 +313,7 @@ def not_scored_again(case: Case) -> Violations:
     Their scores are then believed.
 
     ## When it is wrong
-    Many tasks have a scorer of their own, as on all rows of the board.
+    Many tasks have a scorer of their own, on all rows alike.
 
     ## Example
     (declaration) evidence: {"samples": "checked"}

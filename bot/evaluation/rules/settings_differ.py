@@ -1,4 +1,4 @@
-"""Files of one model are not joined, because they were measured in different ways.
+"""Files of one model are not joined, because they were measured differently.
 
 ## What it does
 Files of one accepted harness range, asked in the same way, are joined. The set with the most subtasks counts, else the
@@ -8,7 +8,7 @@ newest.
 Such numbers do not belong in one average.
 
 ## When it is wrong
-An argument cannot change a result, and `bot/data/sameness.toml` does not know it: report it.
+An argument cannot change a result: report it, for `bot/data/sameness.toml`.
 
 ## Example
 (another file)

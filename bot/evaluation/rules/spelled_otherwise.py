@@ -1,11 +1,11 @@
-"""An earlier row has the same model and settings in another spelling: other case, other spaces or a shortened commit.
+"""An earlier row has this model and settings in another spelling: other case, other spaces or a shortened commit.
 
 ## What it does
 Compares model, revision (from seven digits on), precision and chat template. The board's spelling counts, else the
 first file's.
 
 ## Why is this bad?
-It would be a second row, or keep a bad one from being replaced.
+It would be a second row.
 
 ## When it is wrong
 The board's spelling is wrong: propose the removal of that row first.

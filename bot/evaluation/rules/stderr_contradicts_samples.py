@@ -1,7 +1,7 @@
 """Value, standard error and number of samples do not fit together.
 
 ## What it does
-The standard error of a mean of n zeros and ones is sqrt(p(1 - p) / (n - 1)), here to one in ten thousand.
+The standard error of a mean of n zeros and ones is sqrt(p(1 - p) / (n - 1)).
 
 ## Why is this bad?
 One of the three was changed, or the value is not that mean.

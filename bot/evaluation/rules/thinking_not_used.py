@@ -4,10 +4,10 @@
 Such a task compares the log-likelihoods of given answers.
 
 ## Why is this bad?
-Each answer stands where the template wants thoughts: nobody uses the model so (lm-evaluation-harness#3675).
+Each answer stands where the template wants thoughts (lm-evaluation-harness#3675).
 
 ## When it is wrong
-The template closes the thoughts before the answer: say so in the request.
+The template closes thoughts before the answer: say so in the request.
 
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,enable_thinking=True"

@@ -1,4 +1,4 @@
-"""A file does not record shots, a task version or a task definition that the leaderboard requires.
+"""A file does not record shots, task version or definition that the leaderboard requires.
 
 ## What it does
 Names what is declared and not recorded, or recorded as the address of a function. An error with `pins = "required"`.

@@ -1,8 +1,8 @@
 """A value is not what other parts of the same file give.
 
 ## What it does
-Computes values from their parts: rounds (EuroEval), experiments (MTEB), subsets (EvalScope), instances (HELM),
-answers (AISBench, evalchemy), outcomes (EvalPlus); and compares metrics that repeat each other.
+Computes values from rounds (EuroEval), experiments (MTEB), subsets (EvalScope), instances (HELM), answers (AISBench,
+evalchemy) or outcomes (EvalPlus), and compares metrics that repeat each other.
 
 ## Why is this bad?
 The value was edited, or two runs were put together.

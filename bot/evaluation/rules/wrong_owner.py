@@ -1,8 +1,7 @@
 """The file measures a model of an organization that submits elsewhere.
 
 ## What it does
-Compares the path with the `owners` of the watch: a prefix is for its organizations' models alone, and these count only
-there.
+Compares the path with the `owners` of the watch.
 
 ## Why is this bad?
 Otherwise every submitter could replace the rows of others.
