@@ -32,8 +32,10 @@ from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.judge.reading import judged
 from bot.service.settings.config import parse_settings
-from bot.service.store import IndexedFile, Store, StoredSubmission, batches, connect
+from bot.service.store.engine import batches, connect
 from bot.service.store.items import marks
+from bot.service.store.sources import IndexedFile, StoredSubmission
+from bot.service.store.state import Store
 from tests.world.results import TINY, result
 
 BARS = {"/": 0.2, "webhook": 0.05}

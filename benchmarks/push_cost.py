@@ -41,8 +41,11 @@ from bot.publishing.publication import Marker
 from bot.service.context import ContextFactory
 from bot.service.judge.reading import batches
 from bot.service.settings.config import Watch, parse_settings
-from bot.service.store import IndexedFile, Store, StoredBoard, StoredSubmission, connect
+from bot.service.store.boards import StoredBoard
+from bot.service.store.engine import connect
 from bot.service.store.memory import BOARD, SOURCE, WAIVED, KnownWaivers, SourceRead
+from bot.service.store.sources import IndexedFile, StoredSubmission
+from bot.service.store.state import Store
 from bot.service.watch.observe import selection_of
 from bot.service.watch.settle import run_pass
 from tests.evaluation.judging import entry_from

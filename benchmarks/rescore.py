@@ -27,8 +27,10 @@ from bot.evaluation.submission import parse_submission
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_again, judged
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, StoredSubmission, batches, connect
+from bot.service.store.engine import batches, connect
 from bot.service.store.items import Mark
+from bot.service.store.sources import StoredSubmission
+from bot.service.store.state import Store
 from tests.world.results import TINY, path_of, result
 
 WINDOW, FILES = 300.0, 5_000  # seconds of the Hub's window, and the files that a free account may ask for in it

@@ -20,8 +20,9 @@ from starlette.testclient import TestClient  # noqa: E402 - the same
 
 from bot.evaluation.submission import UnreadPath  # noqa: E402 - the same
 from bot.server.service import Service  # noqa: E402 - the same
-from bot.service.store import StoredBoard, StoredSubmission  # noqa: E402 - the same
+from bot.service.store.boards import StoredBoard  # noqa: E402 - the same
 from bot.service.store.items import Mark  # noqa: E402 - the same
+from bot.service.store.sources import StoredSubmission  # noqa: E402 - the same
 from tests.evaluation.judging import declared  # noqa: E402 - the same
 from tests.server.services import NOW, TARGET, make_service, make_web, read_examples  # noqa: E402 - the same
 

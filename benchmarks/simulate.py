@@ -26,8 +26,9 @@ from bot.cli.processes import choose_jobs
 from bot.errors import Unavailable
 from bot.platforms.net import Budgets, bulk_work
 from bot.service.settings.config import Watch, WatchTarget
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
 from bot.service.store.items import Item, Kind, Mark
+from bot.service.store.state import Store
 from bot.service.waits import AFTER_HINT, BETWEEN_PASSES
 from bot.service.watch.outcome import wait_after
 

@@ -30,8 +30,9 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from bot.publishing.publication import Marker
 from bot.service.jobs.queue import Jobs
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
 from bot.service.store.memory import LAST_PASS
+from bot.service.store.state import Store
 from tests.world.git import Repository
 from tests.world.hub import Call, Hub
 from tests.world.postgres import running

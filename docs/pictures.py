@@ -33,8 +33,9 @@ from bot.server.service import Service  # noqa: E402 - the same
 from bot.service.context import ContextFactory  # noqa: E402 - the same
 from bot.service.publish.one_call import publish  # noqa: E402 - the same
 from bot.service.settings.config import parse_settings  # noqa: E402 - the same
-from bot.service.store import Store, connect  # noqa: E402 - the same
+from bot.service.store.engine import connect  # noqa: E402 - the same
 from bot.service.store.items import Mark  # noqa: E402 - the same
+from bot.service.store.state import Store  # noqa: E402 - the same
 from examples.make_results import make_result  # noqa: E402 - the same
 from tests.browser.conftest import FLAGS, UNPACKED  # noqa: E402 - the same
 from tests.evaluation.judging import entry_from  # noqa: E402 - the same

@@ -146,9 +146,9 @@ def _import(
     """Show the plan, ask where nobody said yes, and import; None for a dry run."""
     from bot.service.context import ContextFactory
     from bot.service.fill.importing import Import
-    from bot.service.store import Store, connect
-    from bot.service.store.engine import state_to_look_at
+    from bot.service.store.engine import connect, state_to_look_at
     from bot.service.store.leases import state_lock
+    from bot.service.store.state import Store
     from bot.service.watch.passes import import_lease
 
     with TemporaryDirectory(prefix="leaderboard-bot-") as folder, ExitStack() as kept:

@@ -22,8 +22,9 @@ from bot.pages.site import Site
 from bot.server.answers import Page, answer_page, page_of, type_of, unknown_page
 from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
-from bot.service.store import Store, StoredBoard
+from bot.service.store.boards import StoredBoard
 from bot.service.store.memory import MODELS_MOVED
+from bot.service.store.state import Store
 
 PAGES = 256  # of one board that are kept for the next visitor
 MOST_ROWS_KEPT = 20_000  # of all boards together that are kept, but for the one that was asked for last

@@ -17,8 +17,8 @@ from bot.errors import BotError
 from bot.evaluation.submission import iso_date
 from bot.platforms.net import ANSWERS
 from bot.reporting.escape import brief
-from bot.service.store import Store
 from bot.service.store.items import Item
+from bot.service.store.state import Store
 
 Counts = Mapping[tuple[str, str], int]  # of items by kind and state
 Status = Literal["ok", "degraded", "failed"]

@@ -27,10 +27,10 @@ from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import StoredRows, judge_for, verdict_on
 from bot.service.publish.ledger import next_look
 from bot.service.settings.config import Watch
-from bot.service.store import HISTORY, HeldPlan, Store, StoredSubmission
 from bot.service.store.items import STATES, ItemPlace, ItemState
 from bot.service.store.memory import PLAN_DISCUSSION
-from bot.service.store.sources import SubmissionLine
+from bot.service.store.sources import StoredSubmission, SubmissionLine
+from bot.service.store.state import HISTORY, HeldPlan, Store
 from bot.service.talk.waivers import stored_waivers
 
 PAGE = 50  # lines of one page

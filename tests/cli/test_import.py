@@ -14,9 +14,10 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import BotError, CallError, LeaseLost
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
 from bot.service.store.items import RowJob
 from bot.service.store.leases import state_lock
+from bot.service.store.state import Store
 from bot.service.waits import LEASE_LOOK
 from tests.command import BOT
 from tests.platforms.git.test_source import Folder

@@ -14,7 +14,8 @@ from github.Repository import Repository
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from bot.service.watch.outcome import Outcome
 from tests.live.hub import PREFIX, is_ours
 from tests.platforms.git.test_source import Folder

@@ -19,7 +19,8 @@ from bot.platforms.platform import Access
 from bot.publishing.publication import find_marker
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from bot.service.watch.outcome import Outcome
 from tests.service.passes import settle
 from tests.world.results import TINY

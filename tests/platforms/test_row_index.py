@@ -17,7 +17,8 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.row_index import RowStore
 from bot.publishing.layout import StoredEntries
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.platforms.git.publisher import entry
 from tests.world.git import Repository
 from tests.world.github_server import local_github

@@ -14,9 +14,12 @@ from bot.server.app import make_app, make_pages
 from bot.server.service import Service
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, StoredBoard, StoredSubmission, WatchState, connect
+from bot.service.store.boards import StoredBoard
+from bot.service.store.engine import connect
 from bot.service.store.items import Item, Mark
 from bot.service.store.memory import SOURCE, SourceRead
+from bot.service.store.sources import StoredSubmission
+from bot.service.store.state import Store, WatchState
 from tests.evaluation.judging import EXAMPLES, declared
 from tests.pages.boards import HOSTILE, generated, hostile
 

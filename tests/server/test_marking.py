@@ -10,8 +10,9 @@ from shutil import rmtree
 
 import pytest
 
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
 from bot.service.store.items import Kind, Mark
+from bot.service.store.state import Store
 from bot.service.watch.workers import MarkWriter
 
 REVIEWS, REQUEST = Mark("reviews"), Mark("request", "7", "hf://datasets/acme/board")

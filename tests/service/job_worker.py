@@ -14,7 +14,8 @@ from bot.server.sharing import SharedService
 from bot.service.context import ContextFactory
 from bot.service.jobs.queue import Jobs, Timing
 from bot.service.settings.config import Watch
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 
 QUICK = Timing(heartbeat=0.4, dead=5.0, look=0.3)
 FATE = 12.0  # seconds after which a write of a killed process shows, or never will

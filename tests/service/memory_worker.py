@@ -8,7 +8,8 @@ from pathlib import Path
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import load_settings
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.service.passes import settle
 
 

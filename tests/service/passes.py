@@ -9,9 +9,9 @@ from bot.platforms.platform import Access
 from bot.publishing.publication import PostText
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.settings.config import Settings, open_settings
-from bot.service.store import Store, WatchState
 from bot.service.store.engine import connect
 from bot.service.store.memory import LEDGER
+from bot.service.store.state import Store, WatchState
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.settle import run_pass
 

@@ -12,7 +12,8 @@ from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings
-from bot.service.store import Store, WatchState, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store, WatchState
 from bot.service.watch.outcome import Outcome
 from tests.service.passes import settle
 from tests.world.discussions import Discussion

@@ -12,7 +12,8 @@ from bot.errors import CallError, MalformedDeclaration
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Settings, Watch, WatchTarget, load_settings, parse_settings, with_patterns
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 
 EXAMPLE = Path(__file__).parents[2] / "bot.example.toml"
 LEAST = """

@@ -17,8 +17,9 @@ from bot.service.checks.diagnosis import Diagnosis, ServiceCase
 from bot.service.checks.doctor import examine
 from bot.service.context import watched_by
 from bot.service.settings.config import load_settings
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
 from bot.service.store.leases import state_lock
+from bot.service.store.state import Store
 from tests.command import bot
 from tests.service.answering import SECRET, Idle, answering
 from tests.service.stories import SETTINGS

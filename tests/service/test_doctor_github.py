@@ -13,7 +13,8 @@ from bot.platforms.platform import Access
 from bot.service.checks.diagnosis import Diagnosis, ServiceCase, check_reach, hub_headers
 from bot.service.checks.doctor import examine
 from bot.service.checks.doctor_github import CRON
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.platforms.github.fixtures import github
 from tests.service.answering import SECRET, Idle, answering
 from tests.service.github_stories import SETTINGS, SOURCE, TARGET

@@ -15,8 +15,8 @@ from bot.publishing.entry import Entry
 from bot.publishing.plan import Plan, PlannedRow, RowAction, answers_text, planned_row
 from bot.service.context import WatchContext
 from bot.service.publish.gate import LET_GO, Gate, Look, narrow_approved, with_held
-from bot.service.store import IndexedFile
 from bot.service.store.items import Item, Mark
+from bot.service.store.sources import IndexedFile
 from bot.service.watch.outcome import Outcome, Report
 from tests.platforms.git.publisher import entry
 from tests.service.stories import Story

@@ -11,7 +11,8 @@ import pytest
 from bot.publishing.addresses import request_url, target_url
 from bot.publishing.publication import find_marker
 from bot.service.settings.environment import read_access
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.command import completed
 from tests.platforms.github.fixtures import github
 from tests.world.github_server import GitHubServer

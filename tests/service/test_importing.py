@@ -15,7 +15,8 @@ from bot.platforms.platform import Access
 from bot.publishing.publication import Form
 from bot.service.context import ContextFactory
 from bot.service.fill.importing import Import, ImportResult, import_watch
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from bot.service.watch.settle import run_pass
 from tests.variants import one_of
 from tests.world.git import Repository

@@ -24,9 +24,10 @@ from bot.service.jobs.queue import Jobs, JobWorker, Timing
 from bot.service.publish.entry_rows import EntryRows
 from bot.service.publish.ledger import ledgers_due
 from bot.service.publish.publisher import admission, due_rows
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
 from bot.service.store.items import RowJob
 from bot.service.store.memory import LAST_PASS, LEDGER, RECOUNT
+from bot.service.store.state import Store
 from bot.service.waits import LEASE_LOOK
 from bot.service.watch.outcome import Report
 from bot.service.watch.passes import settle_watches

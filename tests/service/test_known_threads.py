@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.caches import KnownThreads
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.world.postgres import Cluster
 
 

@@ -16,7 +16,8 @@ from bot.platforms.git.target import Folder
 from bot.platforms.writes import check_lease, checked_lease
 from bot.publishing.publication import Commit, Marker, PostText
 from bot.server.health import PAUSED
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from bot.service.waits import LEASE_LOOK
 from bot.service.watch.outcome import WatchPass
 from bot.service.watch.passes import import_lease, settle_watches

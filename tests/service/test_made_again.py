@@ -11,8 +11,9 @@ import pytest
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
 from bot.service.store.memory import SWEPT
+from bot.service.store.state import Store
 from bot.service.watch.passes import settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github

@@ -12,7 +12,8 @@ from bot.platforms.platform import Access
 from bot.publishing.entry import entry_path
 from bot.publishing.publication import CLOSED_BLOCKED, REPLACED
 from bot.service.context import ContextFactory
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github
 from tests.service.model_stories import LOGICS, SUMS, ModelStory

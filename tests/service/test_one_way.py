@@ -24,7 +24,8 @@ from bot.service.judge import facts
 from bot.service.judge.commits import open_cached_look_up
 from bot.service.judge.facts import Judge, judge_for, no_look_up, verdict_on
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.command import bot
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import BOARD, github

@@ -14,8 +14,8 @@ from sqlalchemy.engine import make_url
 
 from bot.errors import CallError, StateUnavailable
 from bot.service.jobs.queue import Jobs
-from bot.service.store import Store, connect
-from bot.service.store.engine import open_engine
+from bot.service.store.engine import connect, open_engine
+from bot.service.store.state import Store
 from tests.command import bot
 from tests.service.stories import Story
 from tests.world.hub import Hub

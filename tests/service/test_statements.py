@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
 from bot.service.store.items import Mark
 from bot.service.store.memory import SOURCE, SourceRead
+from bot.service.store.state import Store
 from tests.service.stories import Story
 from tests.service.worker_processes import push_rows
 from tests.world.hub import Hub

@@ -14,8 +14,7 @@ from sqlalchemy import event
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
 from bot.publishing.plan import Plan, PlannedRow
-from bot.service.store import HISTORY, IndexedFile, Store, StoredSubmission, WatchState, connect
-from bot.service.store.engine import open_engine, prepare, try_out
+from bot.service.store.engine import connect, open_engine, prepare, try_out
 from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
 from bot.service.store.memory import (
@@ -30,6 +29,8 @@ from bot.service.store.memory import (
     ReviewState,
     SourceRead,
 )
+from bot.service.store.sources import IndexedFile, StoredSubmission
+from bot.service.store.state import HISTORY, Store, WatchState
 from tests.world.postgres import Cluster
 
 

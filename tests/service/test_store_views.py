@@ -7,8 +7,9 @@ from msgspec.structs import replace
 
 from bot.publishing.board import Standing, rank_entries, standing_among
 from bot.publishing.changes import BoardChange
-from bot.service.store import Store, StoredBoard, WatchState
+from bot.service.store.boards import StoredBoard
 from bot.service.store.items import STATES, Item, Mark
+from bot.service.store.state import Store, WatchState
 from tests.pages.boards import examples, generated
 from tests.service.test_store import state, store, submission, url
 

@@ -11,7 +11,8 @@ from bot.platforms.platform import Access
 from bot.publishing.tables.desired import DesiredTable
 from bot.service.context import ContextFactory
 from bot.service.publish.table_rows import TableRows
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from bot.service.watch.outcome import Outcome
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.platforms.git.test_source import Folder

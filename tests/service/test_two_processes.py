@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import CallError, StateUnavailable
-from bot.service.store import connect
+from bot.service.store.engine import connect
 from bot.service.store.leases import state_lock
 from tests.service.stories import Story
 from tests.world.hub import Hub

@@ -23,7 +23,8 @@ from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_evidence import model_state
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.command import bot
 from tests.evaluation.judging import EXAMPLES
 from tests.platforms.git.test_source import Folder

@@ -19,7 +19,8 @@ from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_evidence import EvidenceReader, Unfounded
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.command import completed
 from tests.evaluation.judging import dumps
 from tests.evaluation.test_mteb import ARABIC, task

@@ -22,7 +22,8 @@ from bot.evaluation.verdict import CommitFact, Judgement, Row, RowFacts, Verdict
 
 if TYPE_CHECKING:  # commands and the Action judge without a database and without the Hub's client
     from bot.service.settings.config import Watch
-    from bot.service.store import StoredSubmission, WatchState
+    from bot.service.store.sources import StoredSubmission
+    from bot.service.store.state import WatchState
 
 LookUp = Callable[[Iterable[str], Leaderboard], Mapping[str, CommitFact]]
 

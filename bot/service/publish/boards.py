@@ -41,7 +41,7 @@ from bot.service.publish.reconcile import (
     rival_of,
     words_at,
 )
-from bot.service.store import StoredBoard, WatchState
+from bot.service.store.boards import StoredBoard
 from bot.service.store.items import Mark, marks
 from bot.service.store.memory import (
     BOARD,
@@ -53,6 +53,7 @@ from bot.service.store.memory import (
     SITE,
     KnownModel,
 )
+from bot.service.store.state import WatchState
 from bot.service.waits import MODEL_EVERY, MODELS_EVERY
 from bot.service.watch.outcome import Report
 

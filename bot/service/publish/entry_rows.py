@@ -34,8 +34,8 @@ from bot.service.publish.ledger import OpenRequests, observe_main
 from bot.service.publish.made_rows import MadeRow, RowMaker
 from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows, admission
 from bot.service.publish.reconcile import entries_of
-from bot.service.store import RowLine
 from bot.service.store.items import Item, RowJob, marks
+from bot.service.store.sources import RowLine
 from bot.service.waits import FIRST_RETRY
 
 MOST_BESIDE = 20  # other rows of a model that are looked for on main

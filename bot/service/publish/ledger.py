@@ -20,9 +20,9 @@ from bot.publishing.status import Fate, Place, RowStatus, Waiting, status_of
 from bot.reporting.escape import brief
 from bot.service.context import WatchContext
 from bot.service.publish.reconcile import entries_of
-from bot.service.store import WatchState
 from bot.service.store.items import Mark, marks
 from bot.service.store.memory import LEDGER, RECOUNT, REPOSITORY, KeptLedger, SeenRepository
+from bot.service.store.state import WatchState
 from bot.service.waits import COUNT_EVERY, COUNT_SHARE
 
 LEDGER_PLACES: tuple[tuple[Fate, str], ...] = (

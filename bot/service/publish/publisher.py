@@ -27,7 +27,7 @@ from bot.service.publish.gate import Gate, Look, with_held
 from bot.service.publish.ledger import OpenRequests
 from bot.service.publish.reconcile import PublishResult, Rescored, reconcile
 from bot.service.settings.config import WatchTarget
-from bot.service.store import batches
+from bot.service.store.engine import batches
 from bot.service.store.items import Item, Priority
 from bot.service.watch.outcome import OutcomeName, Report
 

@@ -16,7 +16,7 @@ from bot.platforms.source import Change, is_wanted, read_whole_files
 from bot.service.context import WatchContext
 from bot.service.judge.reading import read_pushed, unread_for_size
 from bot.service.judge.samples import LogSamples
-from bot.service.store import IndexedFile, StoredSubmission, folder_of
+from bot.service.store.sources import IndexedFile, StoredSubmission, folder_of
 from bot.service.watch.observe import forms_digest, is_sample_log, patterns_of
 
 # Limits of one review, whoever opened the request.

@@ -5,18 +5,14 @@ This is the whole schema. A change of it needs a new `VERSION` in `tables.py`, w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Generic, TypeVar
 
 import msgspec
-from sqlalchemy import delete, literal_column, select
 
 from bot.evaluation.evidence import EvidenceWord
 from bot.publishing.decisions import RowDecision
 from bot.publishing.models import UNKNOWN, ModelFacts
 from bot.publishing.status import Place
-from bot.service.store.engine import Part, batches, same
-from bot.service.store.tables import memories
 
 T = TypeVar("T")
 
@@ -153,66 +149,3 @@ PLAN_COMMENTS = Memory("plan comments", list[str])  # the ids of the comments th
 MODEL_PLACE = Memory("model place", ModelPlace)  # by model
 REQUEST = Memory("request", int)  # by number of a request of the bot: how many comments were read
 DECIDED = Memory("decided", list[RowDecision])  # by key of a row: what people decided about it
-
-
-_OF_ALL = select(memories.c.kind, memories.c.target, memories.c.value).where(
-    same(memories, "watch"), memories.c.subject == literal_column("''")
-)
-_ONE = select(memories.c.value).where(same(memories, "watch", "kind", "target", "subject"))
-_OF_KIND = select(memories.c.subject, memories.c.value).where(same(memories, "watch", "kind", "target"))
-_FORGET = delete(memories).where(same(memories, "watch", "kind", "target", "subject"))
-
-
-class Memories(Part):
-    """Recalls and remembers. In a phase, all values without a subject are one read."""
-
-    def recall(self, kind: Memory[T], subject: str = "", *, target: str = "") -> T | None:
-        """What is remembered; None if nothing is."""
-        if subject or not self.db.is_in_phase:
-            text: str | None = self.value(_ONE, kind=kind.name, target=target, subject=subject)
-        else:
-            text = self._of_all().get((kind.name, target))
-        return None if text is None else kind.decoder.decode(text)
-
-    def _of_all(self) -> dict[tuple[str, str], str]:
-        def read() -> dict[tuple[str, str], str]:
-            return {(row.kind, row.target): row.value for row in self.select(_OF_ALL)}
-
-        return self.db.once((self.watch, "memories", ""), read)
-
-    def recall_all(self, kind: Memory[T], *, target: str = "") -> Mapping[str, T]:
-        """All that is remembered of a kind, by subject."""
-
-        def read() -> Mapping[str, T]:
-            found = self.select(_OF_KIND, kind=kind.name, target=target)
-            return {row.subject: kind.decoder.decode(row.value) for row in found}
-
-        return self.db.once((self.watch, "memories", kind.name, target), read)
-
-    def remember(self, kind: Memory[T], value: T | None, subject: str = "", *, target: str = "") -> None:
-        """Remember a value; None forgets it. In a phase, one that is known is not written again."""
-        text = None if value is None else msgspec.json.encode(value).decode()
-        is_of_all = not subject and self.db.is_in_phase
-        if is_of_all and self._of_all().get((kind.name, target)) == text:
-            return
-        if text is None:
-            self.change(_FORGET, kind=kind.name, target=target, subject=subject)
-        else:
-            self.upsert(memories, [{"kind": kind.name, "target": target, "subject": subject, "value": text}])
-        self.db.forget_read(self.watch, "memories", kind.name, target)
-        if is_of_all:
-            known = self._of_all()
-            known.pop((kind.name, target), None)
-            if text is not None:
-                known[kind.name, target] = text
-
-    def remember_all(self, kind: Memory[T], values: Mapping[str, T]) -> None:
-        """Remember many values of one kind, by subject."""
-        rows = [
-            {"kind": kind.name, "target": "", "subject": subject, "value": msgspec.json.encode(value).decode()}
-            for subject, value in values.items()
-        ]
-        with self.db.transaction():
-            for some in batches(rows):
-                self.upsert(memories, some)
-        self.db.forget_read(self.watch, "memories", kind.name, "")

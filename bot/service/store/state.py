@@ -1,25 +1,209 @@
-"""The state of one watch: what is remembered, past outcomes, and one store for each duty."""
+"""The state: of each watch what is remembered, plans, past outcomes and a store for each duty; and what all share."""
 
 from __future__ import annotations
 
+import sqlite3
 import time
 import zlib
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from sqlalchemy import bindparam, delete, select, update
+import msgspec
+from sqlalchemy import bindparam, delete, literal_column, select, update
 
 from bot.evaluation.submission import iso_date
 from bot.publishing.decisions import RowDecision
+from bot.publishing.plan import Plan
 from bot.service.store.boards import Boards
-from bot.service.store.engine import Database, Part, among, older_than_newest, same
-from bot.service.store.items import Items
-from bot.service.store.memory import DECIDED, SOURCE, Memories
-from bot.service.store.plans import Plans
+from bot.service.store.engine import (
+    IN_MEMORY,
+    VALUES_AT_ONCE,
+    Database,
+    Part,
+    among,
+    batches,
+    older_than_newest,
+    open_engine,
+    same,
+)
+from bot.service.store.items import Items, Mark, held_by
+from bot.service.store.leases import Leases
+from bot.service.store.memory import DECIDED, LEDGER, SOURCE, Memory
+from bot.service.store.requests import Intents, StoredRowIndex, StoredThreads
 from bot.service.store.sources import Files, Rows, Submissions
-from bot.service.store.tables import files, metadata, outcomes, proposals, published, submissions
+from bot.service.store.tables import (
+    answers,
+    files,
+    memories,
+    metadata,
+    outcomes,
+    plans,
+    proposals,
+    published,
+    submissions,
+)
 
 HISTORY = 200  # outcomes kept for each watch
 Written = tuple[bytes, bytes | None]
+T = TypeVar("T")
+
+
+_MEMORIES = select(memories.c.kind, memories.c.target, memories.c.value).where(
+    same(memories, "watch"), memories.c.subject == literal_column("''")
+)
+_MEMORY = select(memories.c.value).where(same(memories, "watch", "kind", "target", "subject"))
+_MEMORIES_OF_KIND = select(memories.c.subject, memories.c.value).where(same(memories, "watch", "kind", "target"))
+_FORGET_MEMORY = delete(memories).where(same(memories, "watch", "kind", "target", "subject"))
+
+
+class Memories(Part):
+    """Recalls and remembers. In a phase, all values without a subject are one read."""
+
+    def recall(self, kind: Memory[T], subject: str = "", *, target: str = "") -> T | None:
+        """What is remembered; None if nothing is."""
+        if subject or not self.db.is_in_phase:
+            text: str | None = self.value(_MEMORY, kind=kind.name, target=target, subject=subject)
+        else:
+            text = self._of_all().get((kind.name, target))
+        return None if text is None else kind.decoder.decode(text)
+
+    def _of_all(self) -> dict[tuple[str, str], str]:
+        def read() -> dict[tuple[str, str], str]:
+            return {(row.kind, row.target): row.value for row in self.select(_MEMORIES)}
+
+        return self.db.once((self.watch, "memories", ""), read)
+
+    def recall_all(self, kind: Memory[T], *, target: str = "") -> Mapping[str, T]:
+        """All that is remembered of a kind, by subject."""
+
+        def read() -> Mapping[str, T]:
+            found = self.select(_MEMORIES_OF_KIND, kind=kind.name, target=target)
+            return {row.subject: kind.decoder.decode(row.value) for row in found}
+
+        return self.db.once((self.watch, "memories", kind.name, target), read)
+
+    def remember(self, kind: Memory[T], value: T | None, subject: str = "", *, target: str = "") -> None:
+        """Remember a value; None forgets it. In a phase, one that is known is not written again."""
+        text = None if value is None else msgspec.json.encode(value).decode()
+        is_of_all = not subject and self.db.is_in_phase
+        if is_of_all and self._of_all().get((kind.name, target)) == text:
+            return
+        if text is None:
+            self.change(_FORGET_MEMORY, kind=kind.name, target=target, subject=subject)
+        else:
+            self.upsert(memories, [{"kind": kind.name, "target": target, "subject": subject, "value": text}])
+        self.db.forget_read(self.watch, "memories", kind.name, target)
+        if is_of_all:
+            known = self._of_all()
+            known.pop((kind.name, target), None)
+            if text is not None:
+                known[kind.name, target] = text
+
+    def remember_all(self, kind: Memory[T], values: Mapping[str, T]) -> None:
+        """Remember many values of one kind, by subject."""
+        rows = [
+            {"kind": kind.name, "target": "", "subject": subject, "value": msgspec.json.encode(value).decode()}
+            for subject, value in values.items()
+        ]
+        with self.db.transaction():
+            for some in batches(rows):
+                self.upsert(memories, some)
+        self.db.forget_read(self.watch, "memories", kind.name, "")
+
+
+@dataclass(frozen=True, slots=True)
+class HeldPlan:
+    """A plan that waits for a person since `since` (Unix seconds)."""
+
+    target: str
+    digest: str
+    is_approved: bool
+    since: float
+    plan: Plan
+    is_declined: bool = False
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether no person has answered yet."""
+        return not (self.is_approved or self.is_declined)
+
+
+def _held(row: Any) -> HeldPlan:
+    plan = msgspec.json.decode(row.data, type=Plan)
+    return HeldPlan(row.target, row.digest, row.is_approved, row.since, plan, row.is_declined)
+
+
+_PLAN_AT = select(plans).where(same(plans, "watch", "target"))
+_PLANS = select(plans).where(same(plans, "watch")).order_by(plans.c.target)
+_NARROW_PLAN = update(plans).where(same(plans, "watch", "target")).values(data=bindparam("data"))
+_FORGET_PLAN = delete(plans).where(same(plans, "watch", "target"))
+_OF_DIGEST = same(plans, "watch", "digest")
+_PLANS_OF_DIGEST = select(plans.c.target, plans.c.is_approved, plans.c.is_declined).where(_OF_DIGEST)
+_ANSWER_PLAN = (
+    update(plans).where(_OF_DIGEST).values(is_approved=bindparam("is_approved"), is_declined=bindparam("is_declined"))
+)
+
+
+class Plans(Part):
+    """The plans that wait, one for each target at most."""
+
+    def at(self, target: str) -> HeldPlan | None:
+        """The plan that waits at a target."""
+        if not self.db.is_in_phase:
+            return next(map(_held, self.select(_PLAN_AT, target=target)), None)
+        return next((one for one in self.all() if one.target == target), None)
+
+    def all(self) -> list[HeldPlan]:
+        """The plans that wait, by target."""
+        return self.db.once((self.watch, "plans"), lambda: list(map(_held, self.select(_PLANS))))
+
+    def hold(self, plan: Plan) -> None:
+        """Hold a plan. It needs a new approval where its digest is new, or an earlier approval was used in part."""
+        with self.db.transaction():
+            known = next(map(_held, self.select(_PLAN_AT, target=plan.target)), None)
+            if known is not None and (known.digest, known.is_approved) == (plan.digest, False):
+                return
+            values = {"digest": plan.digest, "is_approved": False, "is_declined": False, "since": time.time()}
+            self.upsert(plans, [{"target": plan.target, "data": msgspec.json.encode(plan), **values}])
+        self._forget_read()
+
+    def narrow(self, rest: Plan) -> None:
+        """Reduce the plan at a target to what is left of it; its digest and its approval stay."""
+        self.db.run(_NARROW_PLAN, self.where(target=rest.target) | {"data": msgspec.json.encode(rest)})
+        self._forget_read()
+
+    def approve(self, digest: str) -> bool:
+        """Approve the plans that have this digest; whether there was one."""
+        return self._answer(digest, is_approved=True)
+
+    def decline(self, digest: str) -> bool:
+        """Decline the plans that have this digest; whether there was one."""
+        return self._answer(digest, is_approved=False)
+
+    def _answer(self, digest: str, *, is_approved: bool) -> bool:
+        items = Items(self.db, self.watch)
+        with self.db.transaction():
+            known = self.select(_PLANS_OF_DIGEST, digest=digest)
+            answer = {"is_approved": is_approved, "is_declined": not is_approved}
+            self.db.run(_ANSWER_PLAN, self.where(digest=digest) | answer)
+            for row in known:
+                if (row.is_approved, row.is_declined) == (is_approved, not is_approved):
+                    continue  # a declined plan is answered in every pass
+                Memories(self.db, self.watch).remember(LEDGER, None, target=row.target)  # its rows are elsewhere now
+                items.say_why_held(row.target, held_by(digest, is_declined=not is_approved))
+                if not is_approved:  # the text about it says so; that of an approved one follows when it is carried out
+                    items.mark([Mark("plan", "", row.target)], time.time())
+        self._forget_read()
+        return bool(known)
+
+    def forget(self, target: str) -> None:
+        """Forget a plan that was carried out or is no longer needed."""
+        self.change(_FORGET_PLAN, target=target)
+        self._forget_read()
+
+    def _forget_read(self) -> None:
+        self.db.forget_read(self.watch, "plans")
 
 
 _PUBLISHED_AT = select(published).where(same(published, "watch", "target"))
@@ -125,3 +309,47 @@ _FORGET_TARGET = [
 _FORGET_OUTCOMES = older_than_newest(outcomes, "watch")
 _OUTCOMES = select(outcomes).where(same(outcomes, "watch")).order_by(outcomes.c.id.desc()).limit(bindparam("at_limit"))
 _WITHOUT_CONTENT = [update(table).where(same(table, "watch")).values(oid="") for table in (files, submissions)]
+
+
+_KEPT_ANSWER = select(answers.c.answer, answers.c.until).where(same(answers, "question"))
+
+
+class Store(Intents, Leases):
+    """One database: the state of each watch, and what all watches share."""
+
+    def of(self, watch: str) -> WatchState:
+        """The state of one watch."""
+        return WatchState(self, watch)
+
+    def known_threads(self, target: str) -> StoredThreads:
+        """What is remembered of a repository's discussions and requests."""
+        return StoredThreads(self, target)
+
+    def row_index(self, target: str) -> StoredRowIndex:
+        """The index of the rows on the main branch of a target."""
+        return StoredRowIndex(self, target)
+
+    def answer(self, question: str, now: float) -> str | None:
+        """The kept answer of a service; None if there is none, or it is too old. `now` is in Unix seconds."""
+        found = self.rows(_KEPT_ANSWER, {"at_question": question})
+        return next((str(row.answer) for row in found if row.until is None or row.until >= now), None)
+
+    def set_answer(self, question: str, answer: str, until: float | None) -> None:
+        """Keep the answer of a service, for ever where `until` is None."""
+        self.upsert(answers, [{"question": question, "answer": answer, "until": until}])
+
+    def scratch(self) -> Store:
+        """A copy in memory, for a dry run."""
+        engine = open_engine(IN_MEMORY)
+        metadata.create_all(engine)
+        with self.engine.connect() as ours, engine.begin() as copy:
+            source, target = ours.connection.driver_connection, copy.connection.driver_connection
+            if isinstance(source, sqlite3.Connection) and isinstance(target, sqlite3.Connection):
+                source.backup(target)
+                return Store(engine)
+            for table in metadata.sorted_tables:
+                for some in (
+                    ours.execution_options(yield_per=VALUES_AT_ONCE).execute(select(table)).mappings().partitions()
+                ):
+                    copy.execute(table.insert(), [dict(row) for row in some])
+        return Store(engine)

@@ -22,9 +22,10 @@ from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, judged, mark_changed
 from bot.service.publish.links import row_links
 from bot.service.publish.reconcile import retry_write
-from bot.service.store import StoredSubmission, batches, folder_of
+from bot.service.store.engine import batches
 from bot.service.store.items import Item, Mark
 from bot.service.store.memory import DISCUSSION
+from bot.service.store.sources import StoredSubmission, folder_of
 from bot.service.talk.commands import (
     SOURCE,
     SourcePlace,

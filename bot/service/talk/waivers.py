@@ -14,9 +14,9 @@ from bot.evaluation.leaderboard import Waiver
 from bot.platforms.discussions import Comment, Discussions, Thread
 from bot.service.context import WatchContext
 from bot.service.settings.config import Watch
-from bot.service.store import WatchState
 from bot.service.store.items import Mark
 from bot.service.store.memory import WAIVED, KnownWaivers
+from bot.service.store.state import WatchState
 from bot.service.talk.commands import about, waivers_in
 
 log = logging.getLogger(__name__)

@@ -13,9 +13,10 @@ from bot.evaluation.submission import Parsed, Problem
 from bot.platforms.source import Change, is_wanted
 from bot.service.context import WatchContext
 from bot.service.settings.config import WatchTarget
-from bot.service.store import IndexedFile, StoredSubmission, batches, folder_of
+from bot.service.store.engine import batches
 from bot.service.store.items import Cause, Mark, marks
 from bot.service.store.memory import DISCUSSION, SOURCE, TARGET, SourceRead
+from bot.service.store.sources import IndexedFile, StoredSubmission, folder_of
 
 LISTED = 1000  # files that are recorded in one transaction
 SAMPLE_LOGS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")

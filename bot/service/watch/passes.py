@@ -16,10 +16,9 @@ from bot.reporting.escape import visible
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import Ledger
 from bot.service.settings.config import Watch
-from bot.service.store import Store, WatchState
 from bot.service.store.leases import lease_name, pass_leases
 from bot.service.store.memory import FAILURES
-from bot.service.store.plans import Plans
+from bot.service.store.state import Plans, Store, WatchState
 from bot.service.waits import LEASE_LOOK, LEASE_PATIENCE
 from bot.service.watch.outcome import Outcome, WatchPass
 from bot.service.watch.settle import run_pass

@@ -26,9 +26,10 @@ from bot.service.publish.ledger import (
 from bot.service.publish.targets import TARGET_ROWS, Targets
 from bot.service.review.reviews import Reviews
 from bot.service.review.state import MergedReviews
-from bot.service.store import StoredSubmission, batches
+from bot.service.store.engine import batches
 from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.store.memory import CLOCK, LEDGER, RECOUNT, SWEPT
+from bot.service.store.sources import StoredSubmission
 from bot.service.talk.folders import Folders, answer_folders
 from bot.service.talk.waivers import keep_waivers, learn_waivers
 from bot.service.waits import SWEEP_EVERY

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from threading import Lock, Thread
 
 from bot.errors import BotError, StateUnavailable, Unavailable
-from bot.service.store import Store
 from bot.service.store.items import Mark
+from bot.service.store.state import Store
 from bot.service.waits import AFTER_HINT, AFTER_OUTAGE
 
 log = logging.getLogger(__name__)

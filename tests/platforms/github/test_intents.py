@@ -14,7 +14,8 @@ from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.writes import Intend
 from bot.publishing.publication import Marker, PostComment, PostText
-from bot.service.store import Store, connect
+from bot.service.store.engine import connect
+from bot.service.store.state import Store
 from tests.platforms.github.fixtures import BOARD, github
 from tests.world.github_server import GitHubServer
 
