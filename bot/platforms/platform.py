@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from bot.errors import CallError
 from bot.platforms.caches import Contents, KnownThreads
-from bot.platforms.net import LOOK_IN_LINE, UNKNOWN_FATE
-from bot.platforms.writes import Intend, no_intent
+from bot.platforms.net import LOOK_IN_LINE, UNKNOWN_FATE, Intend, no_intent
 from bot.reporting.escape import visible
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
+    from bot.platforms.caches import RowStore
     from bot.platforms.discussions import Discussions
-    from bot.platforms.row_index import RowStore
     from bot.platforms.source import Source
     from bot.platforms.target import SiteHost, Target
     from bot.publishing.publication import Form

@@ -16,9 +16,9 @@ from bot.errors import CallError
 from bot.pages.site import Site
 from bot.pages.write import Written, write_site
 from bot.platforms.caches import is_content
+from bot.platforms.net import BYTES, FILES, in_chunks
 from bot.platforms.platform import Opener, platform_of
 from bot.platforms.target import SiteHost
-from bot.platforms.writes import BYTES, FILES, in_chunks
 
 LIST = "leaderboard-bot-site.json"
 SCHEMA = "leaderboard-bot/site/1"

@@ -1,8 +1,12 @@
-"""What a person decided by a comment: the bot's answer carries it in its hidden line, and it is read from there."""
+"""What people decided about rows, and the status of a row, one value that everything shown goes by.
+
+The bot's answer to a comment carries what its author decided in its hidden line, and it is read from there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
@@ -67,3 +71,60 @@ def taken_why(decisions: Iterable[RowDecision], digest: str) -> str:
     """How a row with this content was taken from main, where a person is asked about it; "" if it was not."""
     found = next((one.what for one in decisions if one.digest == digest and one.what in {"taken", "lost"}), None)
     return "" if found is None else REWRITTEN if found == "lost" else TAKEN
+
+
+Fate = Literal["main", "open", "held", "declined", "waiting", "failed", "refused"]
+Place = Literal["main", "open", "declined"]  # where a look found a row: on main, in an open request, in a closed one
+NOTHING = "it is neither on main nor proposed"
+WAITS = "it waits for its turn"
+
+
+@dataclass(frozen=True, slots=True)
+class RowStatus:
+    """What becomes of a row, and why where it is neither on main nor proposed."""
+
+    fate: Fate
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What is known of a row that waits: whether a plan holds it, and why the last try failed, "" before the first."""
+
+    is_held: bool = False
+    failure: str = ""
+
+
+def status_of(
+    digest: str,
+    place: Place | None,
+    decided: Iterable[RowDecision] = (),
+    waiting: Waiting | None = None,
+    refused: str = "",
+    *,
+    is_plan_declined: bool = False,
+) -> RowStatus:
+    """The status of an accepted row with this content: the first of these that holds.
+
+    `decided` is what people decided about the row, `refused` why the target cannot have it, `is_plan_declined` whether
+    a person declined the plan that holds rows there.
+    """
+    # A plan comes first: whatever stands there now is what the plan would change, and nothing happens without a person.
+    if waiting is not None and waiting.is_held:
+        return RowStatus("declined" if is_plan_declined else "held")
+    # What stands on main is stronger than what was once decided: a row that was declined and merged later is there.
+    if place == "main":
+        return RowStatus("main")
+    # People closed a request with this very content, left it out of an open one by a command, or took it from main.
+    if place == "declined" or any(one.counts_as_declined(digest) for one in decided):
+        return RowStatus("declined")
+    if place == "open":
+        return RowStatus("open")
+    # The bot tries by itself, for the first time or again after a failure.
+    if waiting is not None:
+        return RowStatus("failed", waiting.failure) if waiting.failure else RowStatus("waiting", WAITS)
+    # It was tried, and cannot be there as it is: a table without its column, a model without discussions.
+    if refused:
+        return RowStatus("refused", refused)
+    # Nobody can say why it is not there: commands end with 1, and the next pass looks again.
+    return RowStatus("failed", NOTHING)

@@ -13,7 +13,7 @@ from typing import Literal
 
 from msgspec import structs
 
-from bot.publishing.decisions import REWRITTEN, TAKEN, RowDecision, taken_why
+from bot.publishing.decisions import REWRITTEN, TAKEN, Place, RowDecision, RowStatus, status_of, taken_why
 from bot.publishing.entries import DesiredRow, Why, desired_together, parsed, present_text
 from bot.publishing.entry import Entry, digest_of, is_same_row
 from bot.publishing.plan import PlannedRow, planned_row
@@ -32,7 +32,6 @@ from bot.publishing.publication import (
     rolling_mark,
     row_mark,
 )
-from bot.publishing.status import Place, RowStatus, status_of
 
 NEW_FILES = "its files changed"
 EDITED = "somebody changed the row on main"

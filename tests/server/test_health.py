@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 
 from bot.errors import BotError, StateUnavailable
 from bot.platforms.hub.platform import HubPlatform
-from bot.publishing.status import WAITS
+from bot.publishing.decisions import WAITS
 from bot.server.health import LATE, State, overall, status_of
 from bot.server.run import Reloader
 from bot.server.service import Service

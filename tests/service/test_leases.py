@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from bot.errors import InUse, LeaseLost
 from bot.platforms.git.target import Folder
-from bot.platforms.writes import check_lease, checked_lease
+from bot.platforms.net import check_lease, checked_lease
 from bot.publishing.publication import Commit, Marker, PostText
 from bot.server.health import PAUSED
 from bot.service.store.engine import connect

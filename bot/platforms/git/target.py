@@ -31,9 +31,8 @@ from bot.evaluation.row_key import key_start
 from bot.platforms.git import program
 from bot.platforms.git.repository import Repository, is_of
 from bot.platforms.kept import Keeper
-from bot.platforms.net import DEADLINE
+from bot.platforms.net import DEADLINE, check_lease
 from bot.platforms.target import Target, board_commit
-from bot.platforms.writes import check_lease
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside
 from bot.publishing.entry import FOLDER, KEPT_FOLDER, is_kept

@@ -29,7 +29,7 @@ from bot.platforms.github.authors import Row, login_of
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.wire import SERVICE
-from bot.platforms.writes import Intend, held, no_intent
+from bot.platforms.net import Intend, held, no_intent
 from bot.publishing.publication import Marker, find_marker
 
 PAGE = 100  # rows of one page, the most that GitHub gives

@@ -34,8 +34,7 @@ from bot.errors import (
     Unavailable,
 )
 from bot.platforms.github.address import place_of
-from bot.platforms.net import BUDGETS, LONGEST_WAIT, MOST_BYTES, current_limits, key_of, seconds_in
-from bot.platforms.writes import check_lease
+from bot.platforms.net import BUDGETS, LONGEST_WAIT, MOST_BYTES, check_lease, current_limits, key_of, seconds_in
 
 ASKED_IN_VAIN = 400  # how PyGithub calls an answer of GraphQL that holds errors; its own status was 200
 SECONDARY_WAIT = 60.0  # GitHub's advice if an answer names no time

@@ -55,6 +55,7 @@ from bot.platforms.net import (
     UNKNOWN_FATE,
     Limits,
     ServiceClient,
+    check_lease,
     current_limits,
     in_words,
     key_of,
@@ -63,7 +64,6 @@ from bot.platforms.net import (
 )
 from bot.platforms.platform import NO_ADDRESS, Access
 from bot.platforms.source import TooLarge
-from bot.platforms.writes import check_lease
 
 SERVICE = "the Hub"
 MAY_WRITE = "see whether the bot's account and its token may write there"

@@ -38,7 +38,7 @@ from bot.platforms.discussions import (
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.source import HubSource
-from bot.platforms.writes import Intend, held, no_intent
+from bot.platforms.net import Intend, held, no_intent
 from bot.publishing.publication import WRITTEN_TWICE, Marker, find_marker
 
 DELETED = "deleted"  # what the client calls an account that was deleted

@@ -18,8 +18,8 @@ from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.submission import Parsed, Problem, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
+from bot.platforms.net import check_lease
 from bot.platforms.source import LastCommit, Source, read_whole_files
-from bot.platforms.writes import check_lease
 from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
 from bot.service.judge.facts import peer_of

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 from bot.evaluation.row_key import key_start
 from bot.pages.addresses import usual_page
 from bot.publishing.board import proposed_rank
-from bot.publishing.decisions import RowDecision
+from bot.publishing.decisions import Place, RowDecision
 from bot.publishing.entries import DesiredRow, EntryLayout, is_from, parsed
 from bot.publishing.entry import FOLDER, Entry, digest_of, entry_path
 from bot.publishing.layout import Layout
@@ -27,7 +27,6 @@ from bot.publishing.row_requests import (
     share_out,
     standing,
 )
-from bot.publishing.status import Place
 from bot.service.context import target_link
 from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests, observe_main

@@ -13,10 +13,9 @@ import msgspec
 
 from bot.evaluation.finding import counted
 from bot.platforms.target import Target
-from bot.publishing.decisions import RowDecision
+from bot.publishing.decisions import Fate, Place, RowDecision, RowStatus, Waiting, status_of
 from bot.publishing.entries import is_from, parsed
 from bot.publishing.entry import digest_of
-from bot.publishing.status import Fate, Place, RowStatus, Waiting, status_of
 from bot.reporting.escape import brief
 from bot.service.context import WatchContext
 from bot.service.publish.reconcile import entries_of

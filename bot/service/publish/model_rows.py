@@ -13,6 +13,7 @@ from typing import ClassVar
 from bot.errors import CallError, DiscussionsDisabled, Gone, Refused
 from bot.platforms.hub.models import HubModels
 from bot.publishing.addresses import model_url
+from bot.publishing.decisions import Place
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.desired import DesiredModel, WantedModel, desired_model
 from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, eval_results_path
@@ -31,7 +32,6 @@ from bot.publishing.publication import (
     UpdateRequest,
     decide,
 )
-from bot.publishing.status import Place
 from bot.reporting.escape import code
 from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests

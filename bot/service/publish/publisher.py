@@ -9,6 +9,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from bot.platforms.target import Target
+from bot.publishing.decisions import Place
 from bot.publishing.entry import Entry
 from bot.publishing.layout import Layout
 from bot.publishing.publication import (
@@ -21,7 +22,6 @@ from bot.publishing.publication import (
     Request,
     UpdateRequest,
 )
-from bot.publishing.status import Place
 from bot.service.context import WatchContext
 from bot.service.publish.gate import Gate, Look, with_held
 from bot.service.publish.ledger import OpenRequests

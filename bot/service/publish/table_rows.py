@@ -9,14 +9,13 @@ from typing import ClassVar
 
 from bot.errors import CallError
 from bot.platforms.target import Target
-from bot.publishing.decisions import RowDecision, taken_why
+from bot.publishing.decisions import Place, RowDecision, status_of, taken_why
 from bot.publishing.entries import parsed
 from bot.publishing.entry import Entry, declaration_path, digest_of, entry_path, parse_entry
 from bot.publishing.layout import CellChange, Draft, Layout, RowChange
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, DesiredState, Marker, rolling_mark
 from bot.publishing.row_requests import EDITED
-from bot.publishing.status import Place, status_of
 from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow, desired_table, effect_of, is_absent
 from bot.publishing.tables.table_layout import TableLayout, table_layout
 from bot.service.context import target_link

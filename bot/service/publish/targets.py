@@ -10,7 +10,7 @@ from typing import Any
 from bot.errors import DiscussionsDisabled, Refused
 from bot.platforms.target import Target
 from bot.publishing.board import own_sources
-from bot.publishing.status import WAITS
+from bot.publishing.decisions import WAITS
 from bot.service.context import WatchContext
 from bot.service.publish.boards import BoardUpdater
 from bot.service.publish.entry_rows import EntryRows

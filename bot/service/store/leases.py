@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 from sqlalchemy import Connection, func, select, text
 
 from bot.errors import BotError, LeaseLost, StateUnavailable
-from bot.platforms.writes import checked_lease
+from bot.platforms.net import checked_lease
 from bot.service.settings.config import Watch
 from bot.service.store.engine import NO_SHARING, Database, parse_database, sqlite_file
 from bot.service.waits import LEASE_LOOK

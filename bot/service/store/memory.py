@@ -10,9 +10,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from bot.evaluation.evidence import EvidenceWord
-from bot.publishing.decisions import RowDecision
+from bot.publishing.decisions import Place, RowDecision
 from bot.publishing.models import UNKNOWN, ModelFacts
-from bot.publishing.status import Place
 
 T = TypeVar("T")
 

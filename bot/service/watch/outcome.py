@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.errors import BotError, LeaseLost
-from bot.platforms.writes import check_lease
+from bot.platforms.net import check_lease
 from bot.publishing.plan import Plan, answers_text, held_text, plan_lines
 from bot.reporting.escape import visible
 from bot.service.context import WatchContext

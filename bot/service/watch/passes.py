@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bot.errors import BotError, CallError, InUse, Refused, Unavailable
 from bot.evaluation.finding import counted
-from bot.publishing.status import NOTHING
+from bot.publishing.decisions import NOTHING
 from bot.reporting.escape import visible
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import Ledger

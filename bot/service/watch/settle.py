@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from bot.errors import LeaseLost, StateUnavailable
 from bot.platforms.source import Source
-from bot.publishing.status import NOTHING
+from bot.publishing.decisions import NOTHING
 from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, judge_again, read_files, whys_of
 from bot.service.publish.ledger import (

@@ -12,7 +12,7 @@ from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.target import GitHubTarget
-from bot.platforms.writes import Intend
+from bot.platforms.net import Intend
 from bot.publishing.publication import Marker, PostComment, PostText
 from bot.service.store.engine import connect
 from bot.service.store.state import Store

@@ -11,7 +11,7 @@ from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import MOST_FILES
 from bot.platforms.github.target import GitHubTarget, branch_name
-from bot.platforms.writes import checked_lease
+from bot.platforms.net import checked_lease
 from bot.publishing.board import make_board
 from bot.publishing.publication import (
     MOST_CLOSED,

@@ -14,7 +14,7 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.discussions import HubDiscussions
 from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
-from bot.platforms.writes import in_chunks
+from bot.platforms.net import in_chunks
 from bot.publishing.publication import (
     CloseRequest,
     Commit,

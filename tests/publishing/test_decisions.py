@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.publishing.decisions import RowDecision
-from bot.publishing.status import NOTHING, WAITS, Place, RowStatus, Waiting, status_of
+from bot.publishing.decisions import NOTHING, WAITS, Place, RowDecision, RowStatus, Waiting, status_of
 
 HELD, FAILED = Waiting(is_held=True), Waiting(failure="the Hub refuses")
 OURS, OTHERS = RowDecision("a", "declined"), RowDecision("b", "declined")
