@@ -56,8 +56,9 @@ from bot.service.checks.verify_evidence import UNREAD, EvidenceReader
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
 from bot.service.judge.samples import LogsBeside, with_samples
+from bot.service.publish.boards import board_at, rebuild_board
 from bot.service.publish.one_call import publish
-from bot.service.publish.reconcile import board_at, entries_of, publish_comment, rebuild_board
+from bot.service.publish.publisher import publish_comment
 from bot.service.settings.environment import cached_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
@@ -323,7 +324,7 @@ def compare_with_others(
         rows = list(judge(run, base).rows)
         others: Sequence[Entry] = make_entries(rows, evidence_of(base)).entries
     else:
-        others = entries_of(board, run.leaderboard)
+        others = board.scan_entries().of(run.leaderboard.id)
     entries = make_entries(judgement.rows, {place.name: Evidence(place.source, place.path) for place in found}).entries
     comparisons: list[RunComparison] = []
     missing = [row.model.id for row in judgement.rows if row.key.text not in {one.key for one in entries}]

@@ -74,6 +74,10 @@ class StoredEntries:
     entries: tuple[Entry, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
 
+    def of(self, leaderboard: str) -> list[Entry]:
+        """Those of one leaderboard, by its id."""
+        return [entry for entry in self.entries if entry.leaderboard.id == leaderboard]
+
 
 SUFFIX = ".json"
 

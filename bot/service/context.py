@@ -107,6 +107,15 @@ class WatchContext:
         """The targets by the addresses that the settings give them."""
         return {settings.to: (target, settings) for target, settings in self.targets}
 
+    @property
+    def first_board(self) -> tuple[Target, WatchTarget] | None:
+        """The first target that has a board, which is published as the web site too; None if none has one."""
+        return next((one for one in self.targets if one[1].has_board), None)
+
+    def is_site(self, to: str) -> bool:
+        """Tell whether the board at a target is published as the web site."""
+        return bool(self.watch.site) and self.first_board is not None and self.first_board[1].to == to
+
     def definition(self) -> str:
         """A digest of everything that decides verdicts: if it changes, all files are judged again, none is read."""
         waived = [*self.leaderboard.waivers, *self.waivers]

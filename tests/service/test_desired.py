@@ -12,6 +12,7 @@ from bot.publishing.entries import DesiredRow, as_published, desired_together
 from bot.publishing.entry import Entry, entry_path
 from bot.publishing.publication import (
     CurrentState,
+    DesiredState,
     Form,
     Marker,
     PostedComment,
@@ -24,7 +25,6 @@ from bot.publishing.publication import (
     rolling_mark,
     row_mark,
 )
-from bot.service.publish.reconcile import DesiredState
 from tests.platforms.git.publisher import entry
 from tests.service.passes import shown_rows
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.service.review import proposals, state
+from bot.service.review import proposals, reviews
 from bot.service.waits import FIRST_RETRY
 from bot.service.watch.outcome import Outcome
 from tests.service.passes import settle
@@ -258,8 +258,8 @@ def test_very_many_reviews_and_commands_are_bounded_and_idle_passes_are_cheap(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story = Story(hub, tmp_path)
-    monkeypatch.setattr(state, "REVIEWS_OF_ONE", 3)
-    monkeypatch.setattr(state, "REVIEWS_OF_ALL", 6)
+    monkeypatch.setattr(reviews, "REVIEWS_OF_ONE", 3)
+    monkeypatch.setattr(reviews, "REVIEWS_OF_ALL", 6)
     requests = [propose(story, {f"m{n}/results_1.json": result(f"acme/m{n}")}, f"eve{n % 3}") for n in range(30)]
     mine = propose(story, {path_of(): result()}, "meg")
     story.settle()

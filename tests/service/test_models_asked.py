@@ -15,7 +15,8 @@ from starlette.testclient import TestClient
 from bot.platforms.hub.client import HubClient
 from bot.server.app import make_app
 from bot.server.boards import BoardCache, board_routes
-from bot.service.publish.boards import is_time, known_models, look_up_models
+from bot.service.publish.boards import known_models, look_up_models
+from bot.service.publish.targets import models_are_due
 from bot.service.watch.settle import run_pass
 from tests.evaluation.judging import patch
 from tests.server.test_server import Taken
@@ -119,8 +120,8 @@ def test_a_look_is_bounded_and_the_longest_unasked_come_first(
     models = ["c/c", "a/a", "", "x" * 5_000, "n\0l", "b/b"]
     for hours in (0, 1, 2, 25):
         now[0] = 1e9 + 3_600 * hours
-        if is_time(context):
+        if models_are_due(context):
             look_up_models(context, models)
     assert asked == [["a/a", "b/b"], ["c/c"], ["a/a", "b/b"]]
-    assert not is_time(context)
+    assert not models_are_due(context)
     story.contexts.store.close()

@@ -25,17 +25,10 @@ from bot.publishing.publication import (
     migration_mark,
     rolling_mark,
 )
+from bot.service.publish.boards import rebuild_board
+from bot.service.publish.made_rows import MOST_DECLARATIONS_READ, Rescored
 from bot.service.publish.one_call import publish
-from bot.service.publish.reconcile import (
-    MOST_DECLARATIONS,
-    PublishResult,
-    Rescored,
-    entries_of,
-    publish_comment,
-    rebuild_board,
-    reconcile,
-    retry_write,
-)
+from bot.service.publish.publisher import PublishResult, publish_comment, reconcile, retry_write
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.service.passes import shown_rows
 from tests.service.stories import Story
@@ -283,7 +276,7 @@ def test_a_board_has_the_rows_of_its_own_leaderboard(folder: Folder) -> None:
         "commit",
     )
     assert len(folder.scan_entries().entries) == 2
-    assert entries_of(folder, DECLARED) == [mine]
+    assert folder.scan_entries().of(DECLARED.id) == [mine]
 
     assert rebuild_board(folder, DECLARED)
     table = folder.read_state(MARK, (CSV_NAME,)).files[CSV_NAME].decode()
@@ -292,7 +285,7 @@ def test_a_board_has_the_rows_of_its_own_leaderboard(folder: Folder) -> None:
 
 
 def test_why_rows_are_scored_otherwise_is_told_of_20_declarations_each_of_which_is_read_once(folder: Folder) -> None:
-    texts = [TINY.replace('"1/4"', f'"1/{number}"') for number in range(5, 6 + MOST_DECLARATIONS)]
+    texts = [TINY.replace('"1/4"', f'"1/{number}"') for number in range(5, 6 + MOST_DECLARATIONS_READ)]
     boards = [parse_leaderboard(text, "tiny", "tiny.toml") for text in texts]
     kept = {declaration_path(board.digest): text.encode() for board, text in zip(boards, texts, strict=True)}
     reconcile(folder, MARK, tuple(kept), lambda _: DesiredState(TEXT, kept), "commit")

@@ -16,9 +16,9 @@ from bot.publishing.card import CARD, derived_files
 from bot.publishing.changes import Difference
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_evidence import Unfounded
-from bot.service.publish.reconcile import words_at
+from bot.service.publish.boards import words_at
 
-MOST_DECLARATIONS = 20  # of one board that are tried: the table may be of an older one than most rows
+MOST_DECLARATIONS_TRIED = 20  # of one board that are tried: the table may be of an older one than most rows
 Cells = dict[tuple[str, str], str]  # by the row's entry and the column
 
 
@@ -76,7 +76,7 @@ def _declarations(verifier: Verifier) -> Iterator[Leaderboard]:
         yield today
     named = Counter(entry.leaderboard.digest for entry in entries if entry.leaderboard.id == board)
     of_digest = {entry.leaderboard.digest: entry for entry in entries}
-    for digest, _ in named.most_common(MOST_DECLARATIONS):
+    for digest, _ in named.most_common(MOST_DECLARATIONS_TRIED):
         yield verifier.declaration(of_digest[digest])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,8 +11,9 @@ from msgspec.structs import replace as replaced
 
 from bot.audits.board.audit import audit_board
 from bot.errors import NoWriteAccess
+from bot.evaluation.evidence import EvidenceWord
 from bot.evaluation.finding import counted
-from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.submission import iso_date
 from bot.pages.content import PageContent
 from bot.pages.site import Site
@@ -21,26 +23,17 @@ from bot.platforms.hub.source import read_facts, read_heads
 from bot.platforms.net import bulk_work
 from bot.platforms.sites import publish_site
 from bot.platforms.target import Target
-from bot.publishing.board import CSV_NAME, board_of, faults_of, make_board
+from bot.publishing.board import CSV_NAME, Board, board_of, faults_of, make_board
 from bot.publishing.entries import desired_together
 from bot.publishing.entry import Entry
 from bot.publishing.models import UNKNOWN, ModelFacts
 from bot.publishing.publication import plan_mark, rolling_mark
+from bot.publishing.remeasured import REMEASURED_FOLDER, remeasured_in, words_of
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_twins
 from bot.service.publish.ledger import observe_main
-from bot.service.publish.reconcile import (
-    board_at,
-    entries_of,
-    of_leaderboard,
-    publish_comment,
-    rebuild_board,
-    reconcile,
-    retry_write,
-    rival_of,
-    words_at,
-)
+from bot.service.publish.publisher import publish_comment, reconcile, retry_write
 from bot.service.store.boards import StoredBoard
 from bot.service.store.items import Mark, marks
 from bot.service.store.memory import (
@@ -54,18 +47,11 @@ from bot.service.store.memory import (
     KnownModel,
 )
 from bot.service.store.state import WatchState
-from bot.service.waits import MODEL_EVERY, MODELS_EVERY
+from bot.service.waits import MODEL_EVERY
 from bot.service.watch.outcome import Report
 
 MODELS_AT_ONCE = 200  # models of one look-up
 LONGEST_MODEL_ID = 200  # letters of a name; the Hub allows 96
-
-
-def is_time(context: WatchContext) -> bool:
-    """Tell whether the settings want look-ups of models, and the last look-up is old enough."""
-    last = context.state.recall(MODELS_ASKED) or 0.0
-    is_wanted = context.watch.look_up_heads or context.watch.look_up_models
-    return is_wanted and not 0 <= context.clock() - last < MODELS_EVERY
 
 
 def look_up_models(context: WatchContext, models: Iterable[str]) -> bool:
@@ -142,27 +128,9 @@ class BoardUpdater:
     to: str
     report: Report
 
-    def observe(self) -> None:
-        """Mark the board where the target's main branch moved since it was rebuilt last."""
-        state = self.context.state
-        head = self.target.head()
-        kept = state.boards.at(self.to)
-        if not head or kept is None or state.recall(BOARD, target=self.to) != head:
-            self.context.mark([Mark("board", "", self.to)])
-        if self._is_shown and state.recall(SITE) != self.context.watch.site:
-            self.context.mark([Mark("site", "", self.to)])
-
     def learn(self) -> None:
         """Read the rows on main where none is stored, as after a loss of the state: new rows are compared with them."""
-        if self.context.state.boards.at(self.to) is None and self.target.head():
-            self._keep(entries_of(self.target, self.context.leaderboard))
-
-    @property
-    def _is_shown(self) -> bool:
-        """Tell whether this board is the one that is published as a site: the first that holds entries."""
-        context = self.context
-        boards = [one.to for _, one in context.targets if one.form != "comment" and one.kind == "entries"]
-        return bool(context.watch.site) and boards[:1] == [self.to]
+        self._keep(self.target.scan_entries().of(self.context.leaderboard.id))
 
     def remove_duplicates(self) -> None:
         """Close the later of two requests or comments with one mark: two processes may have written at the same moment.
@@ -190,14 +158,14 @@ class BoardUpdater:
             self.report.say("unchanged", f"board of {self.to}", text)
         for path, why in sorted(there.skipped.items())[:FAULTS_NAMED]:
             self.report.say("rejected", path, why)
-        entries = of_leaderboard(there.entries, self.context.leaderboard)
+        entries = there.of(self.context.leaderboard.id)
         for key, fault in sorted(faults_of(entries).items())[:FAULTS_NAMED]:
             self.report.say("rejected", key, f"it has no rank at {self.to}: {fault.message}")
         self.context.mark([Mark("alarm", "", self.to)])
         observe_main(self.context, self.target, self.to)
         self._keep(entries)
         self.context.state.remember(BOARD, self.target.head(), target=self.to)
-        if self._is_shown:
+        if self.context.is_site(self.to):
             self.context.mark([Mark("site", "", self.to)])
 
     def publish(self) -> None:
@@ -205,7 +173,7 @@ class BoardUpdater:
         context, state = self.context, self.context.state
         kept = state.boards.at(self.to)
         is_empty = kept is None or not state.boards.count_rows(self.to)
-        if kept is None or is_empty or not self._is_shown:
+        if kept is None or is_empty or not context.is_site(self.to):
             return  # the last pages stay until there is a row again
         kept = replace(kept, models=str(state.recall(MODELS_MOVED) or ""))
         site = Site(board_content(state, self.to, kept))
@@ -216,12 +184,10 @@ class BoardUpdater:
         state.remember(SITE, context.watch.site)
 
     def look_up_models(self) -> None:
-        """Ask the Hub about the models of this board, where the settings say so and it is time."""
+        """Ask the Hub about the models of this board."""
         context = self.context
-        if not is_time(context):
-            return
         entries = context.state.boards.entries(self.to)
-        if look_up_models(context, [entry.model.id for entry in entries]) and self._is_shown:
+        if look_up_models(context, [entry.model.id for entry in entries]) and context.is_site(self.to):
             context.mark([Mark("site", "", self.to)])
 
     def _keep(self, entries: Sequence[Entry]) -> None:
@@ -260,7 +226,7 @@ class BoardUpdater:
     def watch(self) -> None:
         """Audit the columns of the rows on main, and update the alarm about them."""
         board = self.context.leaderboard
-        entries = entries_of(self.target, board)
+        entries = self.target.scan_entries().of(board.id)
         columns = [task.id for task in board.tasks if task.quarantined is None]
         if not entries or len(columns) < FEWEST_COLUMNS:
             return
@@ -284,6 +250,32 @@ class BoardUpdater:
         if url:
             self.context.state.remember(PLAN_DISCUSSION, url, target=self.to)
             self.report.say("written", f"plan of {self.to}", f"the discussion says how it stands: {url}")
+
+
+def board_at(target: Target, leaderboard: Leaderboard) -> Board:
+    """The board of a target's entries."""
+    there = target.scan_entries()
+    own = there.of(leaderboard.id)
+    return replace(make_board(own, leaderboard, words_at(target, own)), rival=rival_of(leaderboard, there.entries))
+
+
+def words_at(target: Target, entries: Iterable[Entry]) -> dict[str, EvidenceWord]:
+    """What rows at a target rest on, where another run of some of their questions says more than they do."""
+    paths = [path for path in target.list_folder(REMEASURED_FOLDER) if path.endswith(".json")]
+    remeasured = remeasured_in(target.read_files(paths)) if paths else {}
+    return words_of((one for one in entries if one.key in remeasured), remeasured)
+
+
+def rival_of(leaderboard: Leaderboard, there: Iterable[Entry]) -> str:
+    """The other leaderboard that has most rows at a target, and so the table there; "" if there is none."""
+    counts = Counter(entry.leaderboard.id for entry in there)
+    first = max(counts, key=lambda board: (counts[board], board), default=leaderboard.id)
+    return "" if first == leaderboard.id else first
+
+
+def rebuild_board(target: Target, leaderboard: Leaderboard) -> bool:
+    """Update the table at the target to its entries of this leaderboard; tell whether anything was written."""
+    return retry_write(lambda: target.rebuild_board(board_at(target, leaderboard)))
 
 
 def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageContent:

@@ -32,7 +32,6 @@ from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests, observe_main
 from bot.service.publish.made_rows import MadeRow, RowMaker
 from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows, admission
-from bot.service.publish.reconcile import entries_of
 from bot.service.store.items import Item, RowJob, marks
 from bot.service.store.sources import RowLine
 from bot.service.waits import FIRST_RETRY
@@ -148,7 +147,7 @@ class EntryRows(TargetRows[SeenRow]):
 
     def entries(self) -> list[Entry]:
         """The merged entries."""
-        return entries_of(self.target, self.context.leaderboard)
+        return self.target.scan_entries().of(self._board)
 
     def size(self) -> int:
         """How many rows there are, merged or proposed."""
@@ -194,10 +193,9 @@ class EntryRows(TargetRows[SeenRow]):
     @property
     def _board_name(self) -> str:
         """The name of the board in addresses: that of the watch for the first board, else with its number."""
-        targets = [one for _, one in self.context.targets]
-        boards = [one for one in targets if one.kind == "entries" and one.form != "comment"]
-        number, name = targets.index(self.settings) + 1, self.context.name
-        return quote(name if boards[0] == self.settings else f"{name}@{number}", safe="@")
+        first, name = self.context.first_board, self.context.name
+        number = [one for _, one in self.context.targets].index(self.settings) + 1
+        return quote(name if first and first[1] == self.settings else f"{name}@{number}", safe="@")
 
     def _merged(self) -> Mapping[str, str]:
         """The digests of the rows on main, by key."""

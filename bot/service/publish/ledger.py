@@ -18,7 +18,6 @@ from bot.publishing.entries import is_from, parsed
 from bot.publishing.entry import digest_of
 from bot.reporting.escape import brief
 from bot.service.context import WatchContext
-from bot.service.publish.reconcile import entries_of
 from bot.service.store.items import Mark, marks
 from bot.service.store.memory import LEDGER, RECOUNT, REPOSITORY, KeptLedger, SeenRepository
 from bot.service.store.state import WatchState
@@ -265,7 +264,7 @@ def observe_main(context: WatchContext, target: Target, to: str) -> None:
     state = context.state
     kept, head = state.boards.at(to), target.head()
     if kept is not None and kept.head not in {"", head}:
-        entries = entries_of(target, context.leaderboard)
+        entries = target.scan_entries().of(context.leaderboard.id)
         there = {entry.key: digest_of(entry) for entry in entries}
         ours = {entry.key for entry in entries if is_from(entry, context.source.name)}
         observe_rows(context, target, to, state.boards.rows(to), there, since=kept.head, ours=ours)

@@ -8,9 +8,13 @@ from dataclasses import dataclass, field
 from msgspec import structs
 
 from bot.errors import Unavailable
+from bot.evaluation.leaderboard import Leaderboard
+from bot.platforms.declarations import declaration_at
 from bot.platforms.source import TooLarge, is_wanted
+from bot.platforms.target import Target
+from bot.publishing.changes import why_rescored
 from bot.publishing.entries import Why, is_from
-from bot.publishing.entry import Entry, Evidence, entry_path
+from bot.publishing.entry import Declared, Entry, Evidence, entry_path
 from bot.publishing.publication import CurrentState, Request
 from bot.publishing.row_requests import EDITED, NEW_FILES, OTHER_SOURCE
 from bot.publishing.texts import first_named_in, says_withdrawn
@@ -25,6 +29,7 @@ from bot.service.watch.outcome import Report
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
 UNREAD = "a file of this row could not be read yet, so nobody knows whether it still counts"
 MOST_ASKED_FOR = 20  # files that a listing lacks and that are asked for by their paths, of one target in one look
+MOST_DECLARATIONS_READ = 20  # to say why rows of one target are scored otherwise
 JUDGED_AT_ONCE = 50  # rows whose submissions are in memory together
 
 
@@ -190,3 +195,20 @@ def named_first(entry: Entry | None, request: Request | None) -> str:
     folder = first_named_in(request.text) if request is not None else ""
     places = {place or source for source, place in folders_of(entry.evidence)} if entry is not None else {folder}
     return folder if places - {folder} else ""
+
+
+@dataclass
+class Rescored:
+    """Says why rows of a target have other numbers although their files are the same."""
+
+    target: Target
+    today: Leaderboard
+    _declared: dict[Declared, Leaderboard | None] = field(default_factory=dict, repr=False)
+
+    def __call__(self, before: Entry, after: Entry | None) -> str:
+        """The reason for one row, with the keys of the declaration that changed."""
+        named = before.leaderboard
+        is_known = named.scoring_digest == self.today.scoring_digest
+        if not is_known and named not in self._declared and len(self._declared) < MOST_DECLARATIONS_READ:
+            self._declared[named] = declaration_at(self.target, named)
+        return why_rescored(before, after, self._declared.get(named), self.today)

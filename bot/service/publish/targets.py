@@ -1,16 +1,19 @@
-"""The targets in one pass: what people decided there, the due rows, and the files that follow from the rows."""
+"""The targets in one pass: what people decided there, the due rows, what follows from the rows, and links to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from bot.errors import DiscussionsDisabled, Refused
 from bot.platforms.target import Target
 from bot.publishing.board import own_sources
 from bot.publishing.decisions import WAITS
+from bot.publishing.repeat import label_of
+from bot.reporting.escape import code
 from bot.service.context import WatchContext
 from bot.service.publish.boards import BoardUpdater
 from bot.service.publish.entry_rows import EntryRows
@@ -21,16 +24,19 @@ from bot.service.publish.ledger import (
     follow_repository,
     make_ledger,
     observe_requests,
+    row_statuses,
 )
 from bot.service.publish.model_rows import ModelRows
 from bot.service.publish.publisher import TargetRows, due_rows
-from bot.service.publish.reconcile import entries_of
 from bot.service.publish.table_rows import TableRows
 from bot.service.settings.config import WatchTarget
-from bot.service.store.items import Item, Kind, Priority, marks
-from bot.service.store.memory import PLAN_COMMENT, RECOUNT
+from bot.service.store.items import Item, Kind, Mark, Priority, marks
+from bot.service.store.memory import BOARD, MODELS_ASKED, PLAN_COMMENT, RECOUNT, SITE
 from bot.service.talk.targets import TargetCommands, learn_approvals
+from bot.service.waits import MODELS_EVERY
 from bot.service.watch.outcome import Report
+
+MOST_LINKED = 20  # rows of which requests are looked for
 
 TARGET_ROWS: dict[str, type[TargetRows[Any]]] = {
     "entries": EntryRows,
@@ -77,7 +83,8 @@ class Targets:
         items = due_rows(self.context, to, priority)
 
         def publish_rows() -> None:
-            if settings.kind == "entries" and settings.form != "comment" and not self.context.dry_run:
+            is_unread = settings.has_board and self.context.state.boards.at(to) is None
+            if is_unread and not self.context.dry_run and target.head():
                 BoardUpdater(self.context, target, to, self.report).learn()
             rows.publish(items)
 
@@ -166,7 +173,7 @@ class Targets:
             ledger = make_ledger(self.context, settings.to, accepted, placed.places, refused)
             own: dict[str, str] = {}
             if self.context.dry_run and settings.kind == "entries":  # for people; a service looks at no row for it
-                own = own_sources(entries_of(target, self.context.leaderboard), {self.context.watch.source})
+                own = own_sources(target.scan_entries().of(self.context.leaderboard.id), {self.context.watch.source})
             found.append(replace(ledger, requests=placed.requests, moot=placed.moot, head=head, own_sources=own))
         return found
 
@@ -181,19 +188,31 @@ class Targets:
             if "://" not in settings.to:  # its repository may have been made in this pass
                 self._follow_repository(target, settings.to)
             boards = BoardUpdater(context, target, settings.to, self.report)
-            if settings.form != "comment" and settings.kind == "entries":
-                self._each_of("board", settings.to, boards.observe, boards.rebuild)
-                self._each_of("alarm", settings.to, None, boards.watch)
-                self.report.attempt([], boards.look_up_models, subject=f"models of {settings.to}")
-                self._each_of("site", settings.to, None, boards.publish)
+            if settings.has_board:
+                self.report.attempt(
+                    [], partial(self._mark_board, target, settings.to), subject=f"board of {settings.to}"
+                )
+                self._each_of("board", settings.to, boards.rebuild)
+                self._each_of("alarm", settings.to, boards.watch)
+                if models_are_due(context):
+                    self.report.attempt([], boards.look_up_models, subject=f"models of {settings.to}")
+                self._each_of("site", settings.to, boards.publish)
             narrow_approved(context, settings.to)  # what was carried out in this pass is said in this pass
             # A model has no discussion about plans.
             tell = boards.tell_plan if settings.kind != "models" else list
             self._mark_plan(settings.to)
-            self._each_of("plan", settings.to, None, tell)
-            if self._each_of("sweep", settings.to, None, boards.remove_duplicates):
+            self._each_of("plan", settings.to, tell)
+            if self._each_of("sweep", settings.to, boards.remove_duplicates):
                 self._observe(target, settings)  # on requests that the sweep listed; they are for the next pass
                 count_later(context.state, context.targets_by_address, is_over=True)
+
+    def _mark_board(self, target: Target, to: str) -> None:
+        """Mark the board where main moved since it was rebuilt last, and the web site where it is to be elsewhere."""
+        context, state, head = self.context, self.context.state, target.head()
+        if not head or state.boards.at(to) is None or state.recall(BOARD, target=to) != head:
+            context.mark([Mark("board", "", to)])
+        if context.is_site(to) and state.recall(SITE) != context.watch.site:
+            context.mark([Mark("site", "", to)])
 
     def _mark_plan(self, to: str) -> None:
         """After each sweep, look at the comment about plans: the state may have been lost before it said so.
@@ -219,11 +238,40 @@ class Targets:
             for duplicate in discussions.find_duplicates():
                 discussions.remove_duplicate(duplicate)
 
-    def _each_of(self, kind: Kind, to: str, mark: Callable[[], object] | None, do: Callable[[], object]) -> bool:
+    def _each_of(self, kind: Kind, to: str, do: Callable[[], object]) -> bool:
         """Do the due items of one kind at a target; tell whether there were any."""
-        if mark is not None:
-            self.report.attempt([], mark, subject=f"{kind} of {to}")
         due = self.context.due(kind, target=to)
         for item in due:
             self.report.attempt([item], do)
         return bool(due)
+
+
+def models_are_due(context: WatchContext) -> bool:
+    """Tell whether the settings want look-ups of models, and the last look-up is old enough."""
+    last = context.state.recall(MODELS_ASKED) or 0.0
+    is_wanted = context.watch.look_up_heads or context.watch.look_up_models
+    return is_wanted and not 0 <= context.clock() - last < MODELS_EVERY
+
+
+def row_links(context: WatchContext, keys: Iterable[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """Links as Markdown: to the open requests that propose these rows, and to where they are, or will be once merged.
+
+    Only for the first ones of very many rows.
+    """
+    proposed: dict[str, None] = {}
+    current: dict[str, None] = {}
+    digests = context.state.rows.digests(list(keys)[:MOST_LINKED])
+    wanted = {key: digest for key, digest in sorted(digests.items()) if digest}
+    for target, settings in context.targets:
+        rows = TARGET_ROWS[settings.kind](context, target, settings, Report(context))
+        found = rows.find(wanted)
+        places = {key: one.place for key, one in found.items() if one.place is not None}
+        statuses = row_statuses(context, settings.to, wanted, places)
+        for key, one in found.items():
+            fate, request = statuses[key].fate, one.request
+            if fate == "open" and request is not None:
+                where = f"[request {request.name}]({request.url})" if request.url else f"request {code(request.name)}"
+                proposed[f"{where} at {code(label_of(one.name))}"] = None
+            if fate in {"main", "open"} and one.link:
+                current[one.link] = None
+    return tuple(proposed), tuple(current)

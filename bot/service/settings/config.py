@@ -137,6 +137,11 @@ class WatchTarget(_Declared):
         return self
 
     @property
+    def has_board(self) -> bool:
+        """Tell whether the rows there are files of their own, from which a board follows."""
+        return self.kind == "entries" and self.form != "comment"
+
+    @property
     def place(self) -> str:
         """Its address in one spelling."""
         return self.to.rstrip("/").casefold() if "://" in self.to else normpath(self.to)

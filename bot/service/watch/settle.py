@@ -24,8 +24,7 @@ from bot.service.publish.ledger import (
     note_ledgers,
 )
 from bot.service.publish.targets import TARGET_ROWS, Targets
-from bot.service.review.reviews import Reviews
-from bot.service.review.state import MergedReviews
+from bot.service.review.reviews import MergedReviews, Reviews
 from bot.service.store.engine import batches
 from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.store.memory import CLOCK, LEDGER, RECOUNT, SWEPT
