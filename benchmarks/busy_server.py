@@ -32,7 +32,8 @@ from bot.server.service import Service
 from bot.service.context import ContextFactory, WatchContext
 from bot.service.judge.reading import judged
 from bot.service.settings.config import parse_settings
-from bot.service.store.engine import batches, connect
+from bot.service.store.database import batches
+from bot.service.store.engine import connect
 from bot.service.store.items import marks
 from bot.service.store.sources import IndexedFile, StoredSubmission
 from bot.service.store.state import Store

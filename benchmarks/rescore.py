@@ -27,7 +27,8 @@ from bot.evaluation.submission import parse_submission
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_again, judged
 from bot.service.settings.config import parse_settings
-from bot.service.store.engine import batches, connect
+from bot.service.store.database import batches
+from bot.service.store.engine import connect
 from bot.service.store.items import Mark
 from bot.service.store.sources import StoredSubmission
 from bot.service.store.state import Store

@@ -121,7 +121,9 @@ def read_candidate(
     forms = tuple([form.format for form in candidate.forms])
     own = most_of(head[:STARTS].lstrip(), forms)  # 0 if none begins so
     limit = own if own > MAX_BYTES else max_bytes
-    kind = kind_of_head(head) or (None if own or is_named or not head else _other(file.path, head))
+    kind = None
+    if not head.startswith(b"{"):  # the first bytes of an object never tell what it is
+        kind = kind_of_head(head) or (None if own or is_named or not head else _other(file.path, head))
     if kind is not None:
         return _unread(file, kind, is_named=is_named)
     if file.size > limit:

@@ -487,6 +487,7 @@ def load_leaderboard(id_or_path: str) -> Leaderboard:
         raise CallError(f"{id_or_path[:80]!r} cannot be read: {getattr(error, 'strerror', error)}") from None
 
 
+@lru_cache(maxsize=32)  # each pass opens its declaration, and a stranger may keep one text under very many names
 def parse_leaderboard(text: str, leaderboard_id: str, path: str) -> Leaderboard:
     """Check a declaration's text; `path` names it in errors. Raises MalformedDeclaration with every key at fault."""
     return parse_toml(

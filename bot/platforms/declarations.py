@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -38,7 +37,6 @@ def declaration_at(target: Target, named: Declared) -> Leaderboard | None:
     return kept if kept is not None and kept.digest == named.digest else None
 
 
-@lru_cache(maxsize=32)  # a stranger may keep one text under very many names
 def _kept(data: bytes, board: str) -> Leaderboard | None:
     """A declaration as a target keeps it; None for what is none."""
     try:

@@ -385,9 +385,10 @@ def _body(entry: Entry, current: Entry | None, target: str, said: Sequence[str],
 
 def _said_of(entry: Entry, current: Entry | None, beside: Sequence[Entry] = (), rank: str = "") -> list[str]:
     """The rank of a row, and how it differs from the earlier row, or from another row of its model."""
-    other = beside_line(entry, beside)
-    changes = change_lines(current, entry) if current else [other] if other else []
-    return [*_paragraph(rank), *([*changes, ""] if current or other else [])]
+    if current is not None:
+        return [*_paragraph(rank), *change_lines(current, entry), ""]
+    other = beside_line(entry, beside) if beside else ""
+    return [*_paragraph(rank), *_paragraph(other)]
 
 
 def _model(entry: Entry) -> str:

@@ -32,7 +32,8 @@ from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up
 from bot.service.settings.config import Settings, Watch, WatchTarget, names_at, open_settings
 from bot.service.settings.environment import space_url
-from bot.service.store.engine import EVERY, connect
+from bot.service.store.database import EVERY
+from bot.service.store.engine import connect
 from bot.service.store.items import Item, Kind, Mark, Priority
 from bot.service.store.memory import MOVED
 from bot.service.store.sources import StoredSubmission

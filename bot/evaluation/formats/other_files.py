@@ -160,8 +160,6 @@ def kinds() -> tuple[Kind, ...]:
 
 def kind_of_head(head: bytes) -> Kind | None:
     """The kind of a file by its first bytes, None if they do not tell, as those of an object never do."""
-    if head.startswith(b"{"):
-        return None
     return next((kind for kind in kinds() if kind.has_head(head)), None)
 
 

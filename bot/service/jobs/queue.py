@@ -29,7 +29,8 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy.engine import make_url
 
 from bot.errors import BotError, StateUnavailable
-from bot.service.store.engine import batches, shown_address
+from bot.service.store.database import batches
+from bot.service.store.engine import shown_address
 from bot.service.store.items import RowJob
 from bot.service.waits import JOBS_EVERY, WORKER_BEAT, WORKER_DEAD, WORKER_LOOK, WORKER_PAUSE, WORKER_WARNS_EVERY
 

@@ -24,7 +24,7 @@ from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
 from bot.service.judge.facts import peer_of
 from bot.service.judge.samples import LogSamples
-from bot.service.store.engine import batches
+from bot.service.store.database import batches
 from bot.service.store.items import Cause, Item, Mark, marks
 from bot.service.store.sources import RowLine, StoredSubmission
 from bot.service.watch.observe import candidates_at

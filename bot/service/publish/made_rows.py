@@ -20,7 +20,7 @@ from bot.publishing.row_requests import EDITED, NEW_FILES, OTHER_SOURCE
 from bot.publishing.texts import first_named_in, says_withdrawn
 from bot.service.context import WatchContext
 from bot.service.judge.reading import why_rejected
-from bot.service.store.engine import batches
+from bot.service.store.database import batches
 from bot.service.store.items import Item
 from bot.service.store.memory import SOURCE
 from bot.service.store.sources import StoredSubmission, folder_of

@@ -35,7 +35,7 @@ from bot.service.publish.gate import Gate, Look, with_held
 from bot.service.publish.ledger import OpenRequests
 from bot.service.publish.made_rows import Rescored
 from bot.service.settings.config import WatchTarget
-from bot.service.store.engine import batches
+from bot.service.store.database import batches
 from bot.service.store.items import Item, Priority
 from bot.service.waits import WRITE_RETRY
 from bot.service.watch.outcome import OutcomeName, Report

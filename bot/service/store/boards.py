@@ -20,7 +20,7 @@ from bot.evaluation.rules.rule import KnownDocuments
 from bot.publishing.board import TIE, LoggedKind, Standing, formats_of_leaves, is_ranked, kind_of_log, of_most
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.entry import Entry, digest_of, parse_entry
-from bot.service.store.engine import Part, among, batches, first_of_marks, older_than_newest, same
+from bot.service.store.database import Part, among, batches, first_of_marks, older_than_newest, same
 from bot.service.store.tables import board_changes, board_logs, board_marks, board_rows, boards
 
 CHANGES_KEPT = 5_000  # changes of one board

@@ -1,4 +1,4 @@
-"""Open the database of the state; connections, transactions and upserts; its errors as those of this package."""
+"""Open the database of the state, of this version and sound; its errors as those of this package."""
 
 from __future__ import annotations
 
@@ -6,39 +6,26 @@ import logging
 import os
 import shutil
 import sqlite3
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
-from functools import cache
-from itertools import islice
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import (
-    ColumnElement,
     Connection,
-    CursorResult,
-    Delete,
     Engine,
-    Executable,
     MetaData,
-    Select,
     Table,
-    and_,
-    bindparam,
     create_engine,
-    delete,
     event,
     func,
     inspect,
     select,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.engine.interfaces import ExceptionContext
 from sqlalchemy.exc import (
     ArgumentError,
-    DatabaseError,
     InterfaceError,
     InternalError,
     NoSuchModuleError,
@@ -49,209 +36,8 @@ from sqlalchemy.pool import StaticPool
 from sqlalchemy.schema import DropTable
 
 from bot.errors import BotError, CallError, StateUnavailable
+from bot.service.store.database import dispose
 from bot.service.store.tables import VERSION, form, memories, metadata
-
-VALUES_AT_ONCE = 500  # values of one statement; SQLite takes 32,766 variables
-EVERY = 2**62  # the limit of a statement that gives all rows
-T = TypeVar("T")
-Values = Mapping[str, Any]
-
-
-class Database:
-    """One database. What is called inside `transaction` belongs to it; anything else is a transaction of its own.
-
-    Statements are built once, with named parameters: SQLAlchemy takes longer to build one than SQLite to answer it.
-    `asked` counts the statements of this thread, `asked_by_all` those of all threads.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine, self.asked_by_all = engine, 0
-        self._local = threading.local()
-
-    @contextmanager
-    def transaction(self) -> Iterator[Connection]:
-        """The connection of the running transaction of this thread, else that of a new one."""
-        running: Connection | None = getattr(self._local, "connection", None)
-        if running is not None:
-            yield running
-            return
-        try:
-            with self.engine.begin() as connection:
-                self._local.connection = connection
-                yield connection
-        except BaseException:  # it was rolled back, and with it what the phase had noted
-            self.forget_read()
-            raise
-        finally:
-            self._local.connection = None
-
-    @contextmanager
-    def phase(self) -> Iterator[None]:
-        """Let this thread read plans, boards and memories once in the block: what others write shows in the next."""
-        outer = self._read
-        self._local.read = {}
-        try:
-            yield
-        finally:
-            self._local.read = None if outer is None else {}  # an inner phase may have changed what the outer one read
-
-    @property
-    def _read(self) -> dict[Any, Any] | None:
-        """What this thread read in the phase; None outside of one."""
-        found: dict[Any, Any] | None = getattr(self._local, "read", None)
-        return found
-
-    @property
-    def is_in_phase(self) -> bool:
-        """Tell whether this thread is in a phase."""
-        return self._read is not None
-
-    def once(self, place: tuple[Any, ...], read: Callable[[], T]) -> T:
-        """What `read` gives; in a phase it is called once for each place."""
-        known = self._read
-        if known is None:
-            return read()
-        if place not in known:
-            known[place] = read()
-        found: T = known[place]
-        return found
-
-    def forget_read(self, *where: str) -> None:
-        """Have all places read again whose names begin so, also in this phase."""
-        known = self._read or {}
-        for place in [one for one in known if one[: len(where)] == where]:
-            del known[place]
-
-    @property
-    def asked(self) -> int:
-        """How many statements this thread ran."""
-        return int(getattr(self._local, "asked", 0))
-
-    def execute(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> CursorResult[Any]:
-        """Carry out a statement in the running transaction."""
-        self._local.asked = self.asked + 1
-        self.asked_by_all += 1  # two threads at once may count one less
-        connection: Connection = self._local.connection
-        return connection.execute(statement, values)
-
-    def run(self, statement: Executable, values: Values | Sequence[Values] | None = None) -> int:
-        """Carry out a statement, once for each of several values: how many rows it changed."""
-        with self.transaction():
-            return int(self.execute(statement, values).rowcount)
-
-    def rows(self, statement: Executable, values: Values | None = None) -> Sequence[Any]:
-        """All rows of a statement."""
-        with self.transaction():
-            return self.execute(statement, values).all()
-
-    def rows_in(self, statement: Executable, some: Iterable[Any], values: Values | None = None) -> list[Any]:
-        """The rows of a statement that has a condition `among`, however many values there are."""
-        with self.transaction():
-            return [row for part in batches(some) for row in self.rows(statement, {**(values or {}), AMONG: part})]
-
-    def run_in(self, statement: Executable, some: Iterable[Any], values: Values | None = None) -> None:
-        """Carry out a statement that has a condition `among`, however many values there are."""
-        with self.transaction():
-            for part in batches(some):
-                self.run(statement, {**(values or {}), AMONG: part})
-
-    def value(self, statement: Executable, values: Values | None = None) -> Any:
-        """The first column of the first row, None if there is no row."""
-        with self.transaction():
-            return self.execute(statement, values).scalar()
-
-    def upsert(self, table: Table, rows: Sequence[Values]) -> None:
-        """Insert rows, or replace the rows with the same primary key."""
-        if rows:
-            self.run(_upsert(table, self.engine.dialect.name, tuple(rows[0])), [dict(row) for row in rows])
-
-    def close(self) -> None:
-        """Close the connections."""
-        dispose(self.engine)
-
-
-AMONG = "among"
-
-
-def same(table: Table, *names: str) -> ColumnElement[bool]:
-    """The condition on the rows whose columns have the values of the parameters `at_<name>`, see `Part`."""
-    return and_(*(table.c[name] == bindparam(f"at_{name}") for name in names))
-
-
-def among(column: ColumnElement[Any]) -> ColumnElement[bool]:
-    """The condition on the rows that have one of the values of `rows_in` or `run_in`."""
-    return column.in_(bindparam(AMONG, expanding=True))
-
-
-def first_of_marks(table: Table, count: int, *order: str) -> Select[Any]:
-    """The keys of the first rows of each of the marks in `rows_in`, so many at most, in the order of these columns."""
-    place = func.row_number().over(partition_by=table.c.mark, order_by=[table.c[name] for name in order])
-    found = select(table.c.key, place.label("place")).where(same(table, "watch"), among(table.c.mark)).subquery()
-    return select(found.c.key).where(found.c.place <= count)
-
-
-def older_than_newest(table: Table, *names: str) -> Delete:
-    """Deletes all rows with these values but so many (`at_count`) with the highest ids."""
-    ids = select(table.c.id).where(same(table, *names)).order_by(table.c.id.desc())
-    last = ids.offset(bindparam("at_count")).limit(1).scalar_subquery()
-    return delete(table).where(same(table, *names), table.c.id <= last)
-
-
-class Part:
-    """The base of the stores: one watch in one database.
-
-    Each method takes the values of a statement's conditions by the names of their columns, see `same`; that
-    of the watch is always there.
-    """
-
-    def __init__(self, db: Database, watch: str) -> None:
-        self.db, self.watch = db, watch
-
-    def where(self, **values: Any) -> dict[str, Any]:
-        return {"at_watch": self.watch} | {f"at_{name}": value for name, value in values.items()}
-
-    def select(self, statement: Executable, **values: Any) -> Sequence[Any]:
-        return self.db.rows(statement, self.where(**values))
-
-    def select_in(self, statement: Executable, some: Iterable[Any], **values: Any) -> list[Any]:
-        return self.db.rows_in(statement, some, self.where(**values))
-
-    def column(self, statement: Executable, **values: Any) -> list[Any]:
-        """The first column of all rows."""
-        return [row[0] for row in self.select(statement, **values)]
-
-    def value(self, statement: Executable, **values: Any) -> Any:
-        """The first column of the first row, None if there is no row."""
-        return self.db.value(statement, self.where(**values))
-
-    def change(self, statement: Executable, **values: Any) -> int:
-        return self.db.run(statement, self.where(**values))
-
-    def change_in(self, statement: Executable, some: Iterable[Any], **values: Any) -> None:
-        self.db.run_in(statement, some, self.where(**values))
-
-    def upsert(self, table: Table, rows: Iterable[Values]) -> None:
-        """Insert rows of this watch, or replace those with the same primary key."""
-        self.db.upsert(table, [{"watch": self.watch, **row} for row in rows])
-
-
-@cache
-def _upsert(table: Table, dialect: str, names: tuple[str, ...]) -> Executable:
-    """The statement that inserts or replaces rows, kept because building it takes longer than running it."""
-    insert = (postgresql if dialect == "postgresql" else sqlite).insert(table)
-    keys = [column.name for column in table.primary_key.columns]
-    values = {name: insert.excluded[name] for name in names if name not in keys}
-    is_there = insert.on_conflict_do_nothing(index_elements=keys)
-    statement: Executable = insert.on_conflict_do_update(index_elements=keys, set_=values) if values else is_there
-    return statement
-
-
-def batches(values: Iterable[T], size: int = VALUES_AT_ONCE) -> Iterator[list[T]]:
-    """Lists of at most `size` values."""
-    rest = iter(values)
-    while some := list(islice(rest, size)):
-        yield some
-
 
 BROKEN = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 # How SQLite says that a file system has no locks, or no memory that processes share: a write-ahead log needs both.
@@ -553,9 +339,3 @@ def shown_address(url: URL) -> str:
     if url.get_backend_name() == "sqlite":
         return url.database or ":memory:"
     return url.set(drivername="postgresql", query={}).render_as_string()
-
-
-def dispose(engine: Engine) -> None:
-    """Close the connections."""
-    with suppress(DatabaseError, BotError):
-        engine.dispose()

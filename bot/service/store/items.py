@@ -32,7 +32,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import NEEDS_TOKEN
-from bot.service.store.engine import EVERY, Part, among, batches, same
+from bot.service.store.database import EVERY, Part, among, batches, same
 from bot.service.store.tables import items, plans
 
 Kind = Literal[

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, func, select, text
 from bot.errors import BotError, LeaseLost, StateUnavailable
 from bot.platforms.net import checked_lease
 from bot.service.settings.config import Watch
-from bot.service.store.engine import NO_SHARING, Database, parse_database, sqlite_file
+from bot.service.store.database import Database
+from bot.service.store.engine import NO_SHARING, parse_database, sqlite_file
 from bot.service.waits import LEASE_LOOK
 
 # Where the machine itself is gone, the server finds out in 25 seconds.

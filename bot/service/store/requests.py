@@ -17,7 +17,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unavailable, Unsettled
 from bot.platforms.caches import OPEN, IndexedRow, Kind, KnownThreads, Moved, Row, RowStore
-from bot.service.store.engine import Database, among, batches, same
+from bot.service.store.database import Database, among, batches, same
 from bot.service.store.tables import indexed_rows, intents, requests, row_indexes
 
 LONGEST_LOOK = 15.0  # seconds, at most, until it is looked whether the other one's write shows

@@ -15,7 +15,7 @@ from bot.evaluation.finding import file_of
 from bot.evaluation.likeness import MOST_SHARING, Peer
 from bot.evaluation.row_key import reading_of
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.service.store.engine import Part, among, batches, first_of_marks, same
+from bot.service.store.database import Part, among, batches, first_of_marks, same
 from bot.service.store.tables import files, row_marks, rows, submissions
 
 DIGITS = 64  # of the digest of a row; where a row cannot be written, the reason is in its place

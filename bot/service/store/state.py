@@ -16,17 +16,8 @@ from bot.evaluation.submission import iso_date
 from bot.publishing.decisions import RowDecision
 from bot.publishing.plan import Plan
 from bot.service.store.boards import Boards
-from bot.service.store.engine import (
-    IN_MEMORY,
-    VALUES_AT_ONCE,
-    Database,
-    Part,
-    among,
-    batches,
-    older_than_newest,
-    open_engine,
-    same,
-)
+from bot.service.store.database import VALUES_AT_ONCE, Database, Part, among, batches, older_than_newest, same
+from bot.service.store.engine import IN_MEMORY, open_engine
 from bot.service.store.items import Items, Mark, held_by
 from bot.service.store.leases import Leases
 from bot.service.store.memory import DECIDED, LEDGER, SOURCE, Memory

@@ -8,36 +8,19 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    Dialect,
     Float,
     Index,
     Integer,
     LargeBinary,
     MetaData,
     Table,
-    Text,
-    TypeDecorator,
     text,
 )
-from sqlalchemy.types import TypeEngine
+
+from bot.service.store.database import Words
 
 VERSION = 20  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
-
-
-class Words(TypeDecorator[str]):
-    """Text for every database: PostgreSQL takes no NUL, and would sort by the rules of a language."""
-
-    impl = Text
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        """The type of one database."""
-        return dialect.type_descriptor(Text(collation="C") if dialect.name == "postgresql" else Text())
-
-    def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:
-        """The value as it is kept."""
-        return None if value is None else value.replace("\0", "\ufffd")
 
 
 def key(name: str) -> Column[str]:

@@ -22,7 +22,7 @@ from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, judged, mark_changed
 from bot.service.publish.publisher import retry_write
 from bot.service.publish.targets import row_links
-from bot.service.store.engine import batches
+from bot.service.store.database import batches
 from bot.service.store.items import Item, Mark
 from bot.service.store.memory import DISCUSSION
 from bot.service.store.sources import StoredSubmission, folder_of

@@ -13,7 +13,7 @@ from bot.evaluation.submission import Parsed, Problem
 from bot.platforms.source import Change, is_wanted
 from bot.service.context import WatchContext
 from bot.service.settings.config import WatchTarget
-from bot.service.store.engine import batches
+from bot.service.store.database import batches
 from bot.service.store.items import Cause, Mark, marks
 from bot.service.store.memory import DISCUSSION, SOURCE, TARGET, SourceRead
 from bot.service.store.sources import IndexedFile, StoredSubmission, folder_of

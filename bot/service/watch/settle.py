@@ -25,7 +25,7 @@ from bot.service.publish.ledger import (
 )
 from bot.service.publish.targets import TARGET_ROWS, Targets
 from bot.service.review.reviews import MergedReviews, Reviews
-from bot.service.store.engine import batches
+from bot.service.store.database import batches
 from bot.service.store.items import Cause, Item, Kind, Mark, Priority, marks
 from bot.service.store.memory import CLOCK, LEDGER, RECOUNT, SWEPT
 from bot.service.store.sources import StoredSubmission
