@@ -66,6 +66,7 @@ class PageContent:
     look at a board that had rows already. `heads` has, by the id of a model, the commit at its main branch; None is
     where that was not looked up. `days` has the day on which it was first seen there, where somebody keeps that.
     `facts` has what the Hub said of the models, and `verified` what `verify` last said, by the keys of rows.
+    `is_listed` says that a list of boards lies in the folder above.
     """
 
     board: Board
@@ -76,6 +77,7 @@ class PageContent:
     facts: Mapping[str, ModelFacts] = field(default_factory=dict)
     verified: Mapping[str, Verified] = field(default_factory=dict)
     is_partial: bool = False
+    is_listed: bool = False
 
     @cached_property
     def names(self) -> dict[str, str]:

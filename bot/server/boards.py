@@ -1,6 +1,7 @@
 """The pages of the boards below `/board/<watch>/`, made from the state: a visitor costs no request to a service.
 
-They are the bytes that `site` writes, except for the comparison of rows.
+They are the bytes that `site` writes, but for the comparison of rows, and for a link to the list of the boards, which
+is the page `/board/`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.pages.compare_page import compare_page
 from bot.pages.site import Site
-from bot.server.answers import Page, answer_page, page_of, type_of, unknown_page
+from bot.server.answers import Page, answer_page, operator_page, page_of, page_route, type_of, unknown_page
 from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
 from bot.service.store.boards import StoredBoard
@@ -30,8 +32,25 @@ PAGES = 256  # of one board that are kept for the next visitor
 MOST_ROWS_KEPT = 20_000  # of all boards together that are kept, but for the one that was asked for last
 FIRST_PAGE = "index.html"
 COMPARE = "compare.html"
+FIRST_ROWS = 3  # of each board in the list of boards
 log = logging.getLogger(__name__)
 LONGEST_QUERY = 2_000  # letters of a query that names rows
+
+
+@dataclass(frozen=True, slots=True)
+class BoardLine:
+    """A board in the list of boards: its name in addresses, its first rows with their averages, its newest change."""
+
+    name: str
+    declared: Leaderboard
+    rows: int
+    first: list[tuple[str, float]]
+    changed: str
+
+
+@lru_cache(PAGES)
+def _declared(declaration: str, name: str) -> Leaderboard:
+    return parse_leaderboard(declaration, name, name)
 
 
 @dataclass
@@ -70,6 +89,21 @@ class BoardCache:
     def names(self, watch: Watch) -> dict[str, str]:
         """The names of a watch's boards by target."""
         return {to: name for name, (to, _) in self._named(watch).items()}
+
+    def lines(self) -> list[BoardLine]:
+        """What the list of boards says of each."""
+        return [
+            BoardLine(
+                name,
+                _declared(kept.declaration, kept.leaderboard),
+                boards.count_rows(target),
+                boards.first(target, FIRST_ROWS),
+                boards.changed(target),
+            )
+            for watch in self.watches()
+            for boards in [self.store.of(watch.name).boards]
+            for name, (target, kept) in self._named(watch).items()
+        ]
 
     def page(self, name: str, path: str) -> Page | None:
         """A page of a watch's board, None if there is none."""
@@ -129,7 +163,8 @@ class BoardCache:
         Thread(target=make, name=f"board {name}", daemon=True).start()
 
     def _make(self, name: str, watch: str, target: str, kept: StoredBoard) -> ShownBoard:
-        shown = ShownBoard(target, kept, Site(board_content(self.store.of(watch), target, kept)))
+        content = replace(board_content(self.store.of(watch), target, kept), is_listed=True)
+        shown = ShownBoard(target, kept, Site(content))
         shown.page(FIRST_PAGE)
         with self.lock:
             self.shown[name] = shown
@@ -152,6 +187,9 @@ def board_routes(boards: BoardCache) -> list[Route]:
         asked = [*query.getlist("row"), *(name for text in query.getlist("rows") for name in text.split(","))]
         return page_of(compare_page(board.site.content, asked)) if board else None
 
+    def listed(_: Request) -> bytes:
+        return operator_page("boards.html", "board/", boards=boards.lines())
+
     async def page(request: Request) -> Response:
         watch, path = request.path_params["watch"], request.path_params["path"]
         found = await run_in_threadpool(find, request, watch, path)
@@ -163,4 +201,12 @@ def board_routes(boards: BoardCache) -> list[Route]:
         # The dot keeps a name such as `http:evil.example` a name: alone it would be another site's address.
         return RedirectResponse(f"./{request.path_params['watch']}/", 308)
 
-    return [Route("/board/{watch}", to_folder), Route("/board/{watch}/{path:path}", page)]
+    async def to_list(_: Request) -> Response:
+        return RedirectResponse("board/", 308)
+
+    return [
+        Route("/board", to_list),
+        Route("/board/", page_route(listed)),
+        Route("/board/{watch}", to_folder),
+        Route("/board/{watch}/{path:path}", page),
+    ]

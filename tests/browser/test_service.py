@@ -47,6 +47,7 @@ def kinds(service: Service) -> list[str]:
         *(f"submissions/open-llm/{quote(path)}" for path in files),
         f"plans/open-llm/{plan.digest}",
         f"plans/open-llm/{PAST}",
+        "board/",
         *(f"board/open-llm/{path}" for path in (*board, compared, row_page(names[0]))),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -68,7 +69,7 @@ def site_kept(story: Story) -> Site:
     store, target = story.contexts.store, story.watch.targets[0].to
     kept = store.of("tiny").boards.at(target)
     assert kept is not None
-    return Site(board_content(store.of("tiny"), target, kept))
+    return Site(replace(board_content(store.of("tiny"), target, kept), is_listed=True))
 
 
 def test_every_file_has_the_bytes_of_the_site_and_says_what_it_is(story: Story, web: TestClient) -> None:
@@ -87,6 +88,35 @@ def test_every_file_has_the_bytes_of_the_site_and_says_what_it_is(story: Story, 
         name: web.get(f"/board/tiny/{name}").headers["content-type"] for name in ("leaderboard.csv", "changes.atom")
     }
     assert types == {"leaderboard.csv": "text/csv; charset=utf-8", "changes.atom": "application/atom+xml"}
+
+
+def test_the_list_of_boards_leads_to_each_and_each_leads_back(story: Story, web: TestClient) -> None:
+    listed, board = found(web.get("/board/").content), site_kept(story)
+    assert web.get("/board").url.path == "/board/"
+    assert "1 board with 2 rows." in " ".join(listed.text.split())
+    for row in board.content.board.rows:
+        assert f"{row.entry.model.id} {row.entry.average:.2f}" in " ".join(listed.text.split())
+    assert {"tiny/", "tiny/changes.html", "tiny/about.html#submit", "../"} <= set(listed.links)
+    for path, root in (("", ""), (next(path for path in board if path.startswith("rows/")), "../../../")):
+        assert f"{root}../" in found(web.get(f"/board/tiny/{path}").content).links
+    exported = Site(replace(board.content, is_listed=False))
+    assert "../" not in found(exported["index.html"]).links
+
+
+def test_a_board_without_rows_is_not_listed_and_two_of_one_title_are_told_apart(hub: Hub, tmp_path: Path) -> None:
+    with board_of_two(hub, tmp_path) as story:
+        again = story.watch.model_copy(update={"name": "again"})
+        boards = BoardCache(story.contexts.store, lambda: [story.watch, again])
+        app = make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards))
+        assert [line.name for line in boards.lines()] == ["tiny"]
+        target, state = story.watch.targets[0].to, story.contexts.store.of("tiny")
+        kept = state.boards.at(target)
+        assert kept is not None
+        story.contexts.store.of("again").boards.keep(target, kept, state.boards.entries(target), "2026-03-01T00:00:00Z")
+        text = " ".join(found(TestClient(app).get("/board/").content).text.split())
+        title = boards.lines()[0].declared.title
+        assert f"{title} tiny" in text
+        assert f"{title} again" in text
 
 
 def test_no_visit_costs_a_request_to_the_hub(story: Story, web: TestClient) -> None:
@@ -108,7 +138,7 @@ def test_what_a_browser_has_is_not_sent_again(unchanged: TestClient) -> None:
 
 
 @pytest.mark.parametrize(
-    "path", ["/board/tiny/nothing.html", "/board/other/", "/board/tiny/../../etc/passwd", "/board/tiny/rows", "/board/"]
+    "path", ["/board/tiny/nothing.html", "/board/other/", "/board/tiny/../../etc/passwd", "/board/tiny/rows"]
 )
 def test_what_is_not_there_is_said_in_a_line(unchanged: TestClient, path: str) -> None:
     assert unchanged.get(path).status_code == 404

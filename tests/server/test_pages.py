@@ -142,8 +142,6 @@ def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) 
         "/plans/x/y/z",
         "/nosuch",
         "/items/",
-        "/board",
-        "/board/",
         "/board/nope/",
         "/board/open-llm/nope.html",
     ],

@@ -49,6 +49,13 @@ _CHANGES = (
     .order_by(board_changes.c.id.desc())
     .limit(CHANGES_KEPT)
 )
+_NEWEST = _CHANGES.limit(1)
+_FIRST = (
+    select(board_rows.c.key, board_rows.c.average)
+    .where(same(board_rows, "watch", "target"), board_rows.c.average.is_not(None))
+    .order_by(board_rows.c.average.desc(), board_rows.c.key)
+    .limit(bindparam("at_most"))
+)
 _SPELLINGS = select(board_rows.c.measured, board_rows.c.key).where(
     same(board_rows, "watch"), among(board_rows.c.reading)
 )
@@ -100,6 +107,10 @@ class Boards(Part):
     def entries(self, target: str) -> list[Entry]:
         return [parse_entry(zlib.decompress(data)) for data in self.column(_ENTRIES, target=target)]
 
+    def first(self, target: str, most: int) -> list[tuple[str, float]]:
+        """The models with the highest averages of a board, each with its average."""
+        return [(model_in(row.key), row.average) for row in self.select(_FIRST, target=target, most=most)]
+
     def rows(self, target: str) -> dict[str, str]:
         """The digest of each row of a board by key, see `digest_of`."""
         return {row.key: row.row for row in self.select(_ROWS, target=target)}
@@ -107,6 +118,11 @@ class Boards(Part):
     def changes(self, target: str) -> tuple[BoardChange, ...]:
         """The rows that were added, changed and removed since the board was first stored, the newest first."""
         return tuple(msgspec.json.decode(data, type=BoardChange) for data in self.column(_CHANGES, target=target))
+
+    def changed(self, target: str) -> str:
+        """The date of the newest change of a board, ISO 8601; "" if none is known."""
+        found = self.value(_NEWEST, target=target)
+        return msgspec.json.decode(found, type=BoardChange).date if found else ""
 
     def keep(
         self,
