@@ -40,7 +40,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
         "olmes",
         b'{"task_name": "a", "task_hash": "0", "task_config": {}, "metrics": {}, "model_config": {}}\n' * 2,
     ),
-    "large.jsonl": ("sample-log", (json.dumps(SAMPLE) + "\n").encode() * 120_000),
+    "large.jsonl": ("sample-log", (json.dumps(SAMPLE) + "\n").encode()),  # a line of it, see `content_of`
     "pointer.json": ("git-lfs-pointer", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 9\n"),
     "entry.json": (
         "entry",
@@ -124,9 +124,14 @@ def reading(files: dict[str, bytes], asked: list[tuple[str, int]] | None = None)
     return read
 
 
+def content_of(name: str) -> bytes:
+    """A large log has more bytes than are read."""
+    return OTHERS[name][1] * (120_000 if name == "large.jsonl" else 1)
+
+
 @pytest.mark.parametrize("name", OTHERS)
 def test_what_is_no_result_is_named_as_what_it_is(name: str) -> None:
-    kind, data = OTHERS[name]
+    kind, data = OTHERS[name][0], content_of(name)
     found = found_in({f"runs/{name}": data})[f"runs/{name}"]
     assert isinstance(found, UnreadPath)
     assert (found.kind, bool(found.why)) == (kind, True)
@@ -134,7 +139,7 @@ def test_what_is_no_result_is_named_as_what_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("name", OTHERS)
 def test_one_that_is_named_itself_is_a_submission_that_says_so(name: str) -> None:
-    kind, data = OTHERS[name]
+    kind, data = OTHERS[name][0], content_of(name)
     found = found_in({name: data}, (name,))[name]
     assert isinstance(found, Parsed)
     assert found.problem is not None
@@ -163,23 +168,29 @@ def test_a_page_that_was_saved_as_json_is_said_to_be_none(path: str, said: str) 
 
 
 @pytest.mark.parametrize(
-    "data", [dumps(base())[:40_000], dumps(base()).replace(b": 250,", b": 2 50,"), dumps(base()) + b" " * MAX_BYTES]
+    "damage",
+    [
+        lambda data: data[:40_000],
+        lambda data: data.replace(b": 250,", b": 2 50,"),
+        lambda data: data + b" " * MAX_BYTES,
+    ],
+    ids=["cut", "a number in two", "too large"],
 )
-def test_a_damaged_result_is_a_submission_that_is_rejected(data: bytes) -> None:
-    found = found_in({"runs/results.json": data})["runs/results.json"]
+def test_a_damaged_result_is_a_submission_that_is_rejected(damage: Callable[[bytes], bytes]) -> None:
+    found = found_in({"runs/results.json": damage(dumps(base()))})["runs/results.json"]
     assert isinstance(found, Parsed)
     assert found.problem is not None
 
 
 def test_everything_is_found_once() -> None:
-    files = {f"f/{name}": data for name, (_, data) in OTHERS.items()} | {"f/g/results.json": dumps(base())}
+    files = {f"f/{name}": content_of(name) for name in OTHERS} | {"f/g/results.json": dumps(base())}
     listing = [ListedFile(path, len(data)) for path, data in files.items()]
     assert sorted(one.path for one in candidates_in(listing)) == sorted(files)
 
 
 def test_large_files_are_refused_by_their_first_bytes() -> None:
     files = {
-        "samples.jsonl": OTHERS["large.jsonl"][1],
+        "samples.jsonl": content_of("large.jsonl"),
         "weights.bin": b"x" * 10,
         "photo": b"\x89PNG" + b"x" * 3_000_000,
     }

@@ -61,14 +61,14 @@ def with_precision(text: str) -> bytes:
     return odd_result(change)
 
 
-HOSTILE_FILES = {
-    "a value of 1e308": with_value(1e308),
-    "no number": result(ODD).replace(b'"acc,none": 0.5', b'"acc,none": NaN', 1),
-    "a version of 5 MB": odd_result(lambda whole: whole.update({"versions": {"logic": "9" * 5_000_000}})),
-    "a precision of 70,000 characters": with_precision("x" * 70_000),
-    "a precision of 300 characters": with_precision("x" * 300),
-    "deeper than is read": b"[" * 100_000,
-    "cut in the middle": result(ODD)[:200],
+HOSTILE_FILES: dict[str, Callable[[], bytes]] = {
+    "a value of 1e308": lambda: with_value(1e308),
+    "no number": lambda: result(ODD).replace(b'"acc,none": 0.5', b'"acc,none": NaN', 1),
+    "a version of 5 MB": lambda: odd_result(lambda whole: whole.update({"versions": {"logic": "9" * 5_000_000}})),
+    "a precision of 70,000 characters": lambda: with_precision("x" * 70_000),
+    "a precision of 300 characters": lambda: with_precision("x" * 300),
+    "deeper than is read": lambda: b"[" * 100_000,
+    "cut in the middle": lambda: result(ODD)[:200],
 }
 
 
@@ -77,7 +77,7 @@ HOSTILE_FILES = {
 def test_a_hostile_file_stops_no_other(hub: Hub, tmp_path: Path, form: str, name: str) -> None:
     story = Story(hub, tmp_path, form=form, limit=3)
     few = dict(list(sound_files().items())[:3])
-    hub.push(story.source, {**few, path_of(ODD): HOSTILE_FILES[name]})
+    hub.push(story.source, {**few, path_of(ODD): HOSTILE_FILES[name]()})
     outcomes = story.settle()
 
     assert [one for one in outcomes if one.outcome == "failed"] == []

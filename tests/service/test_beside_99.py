@@ -51,9 +51,9 @@ def nothing() -> None:
     """It ended in a verdict."""
 
 
-def pushed(data: bytes) -> Callable[[Story], Undo]:
+def pushed(data: Callable[[], bytes]) -> Callable[[Story], Undo]:
     def do(story: Story) -> Undo:
-        story.push(data=data, path=path_of(ODD))
+        story.push(data=data(), path=path_of(ODD))
         return nothing
 
     return do
@@ -109,10 +109,14 @@ def page_for_a_list(story: Story) -> Undo:
 ATTACKS = {
     "1e308 with /explain by a stranger": Attack(explained, "/explain", ""),
     "a version string of 5 MB": Attack(
-        pushed(odd_result(lambda whole: whole.update({"lm_eval_version": "9" * 5_000_000}))), "5,000,000 characters", ""
+        pushed(lambda: odd_result(lambda whole: whole.update({"lm_eval_version": "9" * 5_000_000}))),
+        "5,000,000 characters",
+        "",
     ),
-    "a precision of 70,000 characters": Attack(pushed(with_precision("x" * 70_000)), "70,000 characters", "rejected"),
-    "a precision of 300 characters": Attack(pushed(with_precision("x" * 300)), "300 characters", "rejected"),
+    "a precision of 70,000 characters": Attack(
+        pushed(lambda: with_precision("x" * 70_000)), "70,000 characters", "rejected"
+    ),
+    "a precision of 300 characters": Attack(pushed(lambda: with_precision("x" * 300)), "300 characters", "rejected"),
     "/ignore non-finite-value": Attack(ignored, "cannot be waived", ""),
     "a locked conversation": Attack(locked, "locked", "failed"),
     "a deleted refs/pr/N": Attack(without_ref, "refs/pr/1 is not there", ""),

@@ -244,8 +244,8 @@ def prepare(engine: Engine) -> None:
             log.warning("%s has the tables of another version; it is emptied, and everything is read again", where)
             metadata.drop_all(connection)
             connection.execute(DropTable(Table("cursors", MetaData()), if_exists=True))  # of older versions
-        metadata.create_all(connection)
         if known != VERSION:
+            metadata.create_all(connection, checkfirst=False)
             connection.execute(form.insert().values(version=VERSION))
 
 

@@ -332,12 +332,12 @@ class Store(Intents, Leases):
     def scratch(self) -> Store:
         """A copy in memory, for a dry run."""
         engine = open_engine(IN_MEMORY)
-        metadata.create_all(engine)
         with self.engine.connect() as ours, engine.begin() as copy:
             source, target = ours.connection.driver_connection, copy.connection.driver_connection
             if isinstance(source, sqlite3.Connection) and isinstance(target, sqlite3.Connection):
                 source.backup(target)
                 return Store(engine)
+            metadata.create_all(copy)
             for table in metadata.sorted_tables:
                 for some in (
                     ours.execution_options(yield_per=VALUES_AT_ONCE).execute(select(table)).mappings().partitions()
