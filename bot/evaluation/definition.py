@@ -29,7 +29,7 @@ INSERTED = re.compile(r"(?<!\{)\{([^{}\"':!\n]{1,200})\}(?!\})")  # an expressio
 LONGEST_CODE = 20_000  # characters of a function that is brought into one layout
 ADDRESS = re.compile(r"(<[^<>]{1,200}?) at 0x[0-9a-fA-F]+")
 DIGITS = 16  # of a digest
-LONGEST = 240  # characters of a value that a result keeps
+LONGEST_VALUE = 240  # characters of a value that a result keeps
 MOST_TEXT = 4_000  # characters of all values that a result keeps
 BEFORE, AROUND = 24, 80  # characters before the first difference, and in all
 DEEPEST = 24  # levels of a value that are compared
@@ -249,7 +249,7 @@ def _field(field: str, value: str) -> AskedField:
     text = canonical(value)
     digest = digest_of(text)
     is_known = digest in _shipped("values")
-    return AskedField(field, digest, "" if is_known else text[:LONGEST].encode("utf-8", "replace").decode())
+    return AskedField(field, digest, "" if is_known else text[:LONGEST_VALUE].encode("utf-8", "replace").decode())
 
 
 class AskedDefinitions:
@@ -404,5 +404,5 @@ def _declared_digest(value: str) -> str:
 def spelled(value: AskedField) -> str:
     """A value as a declaration spells it: its text where the whole text is known, else its digest."""
     text = text_of(value)
-    is_whole = bool(text) and digest_of(text) == value.digest and len(text) <= LONGEST
+    is_whole = bool(text) and digest_of(text) == value.digest and len(text) <= LONGEST_VALUE
     return text if is_whole and not text.startswith(SHA256) else f"{SHA256}{value.digest}"

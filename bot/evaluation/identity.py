@@ -21,8 +21,8 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, iso_date, own_date
 
-LONGEST = 96  # characters of an id on the Hub
-HUB_ID = re.compile(rf"(?=.{{1,{LONGEST}}}\Z)(?:[A-Za-z0-9](?:[\w.-]*\w)?/)?[A-Za-z0-9](?:[\w.-]*\w)?", re.ASCII)
+LONGEST_HUB_ID = 96  # characters of an id on the Hub
+HUB_ID = re.compile(rf"(?=.{{1,{LONGEST_HUB_ID}}}\Z)(?:[A-Za-z0-9](?:[\w.-]*\w)?/)?[A-Za-z0-9](?:[\w.-]*\w)?", re.ASCII)
 # The models of the Hub that were named without an organization. New ones have one: huggingface/transformers, #28795.
 WITHOUT_ORGANIZATION = frozenset("""
 albert-base-v1 albert-base-v2 albert-large-v1 albert-large-v2 albert-xlarge-v1 albert-xlarge-v2 albert-xxlarge-v1
@@ -71,7 +71,7 @@ def why_unidentified(model: Model) -> str:
         return f"the model is named by a path, {shown(model.id)}, not by its id on the Hub"
     if is_served(model):
         return f"{shown(model.id)} is what {shown(model.source)} calls a model, not a model id of the Hub"
-    long = f": it has more than {LONGEST} characters" if len(model.id) > LONGEST else ""
+    long = f": it has more than {LONGEST_HUB_ID} characters" if len(model.id) > LONGEST_HUB_ID else ""
     return f"{shown(model.id)} is not a model id of the Hub{long}"
 
 
@@ -79,7 +79,7 @@ def is_plain_name(model: Model) -> bool:
     """Tell whether a file calls its model by a name without an organization, which a board may take as its id."""
     is_name = bool(model.id) and "/" not in model.id and model.id.isprintable() and model.id != LOCAL
     is_made_up = MADE_UP.fullmatch(model.id) is not None and bool(model.source) and is_loaded(model.source)
-    return is_name and not is_made_up and not model.id.startswith(PATHS) and len(model.id) <= LONGEST
+    return is_name and not is_made_up and not model.id.startswith(PATHS) and len(model.id) <= LONGEST_HUB_ID
 
 
 def is_served(model: Model) -> bool:

@@ -18,7 +18,7 @@ LETTERS = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345
 PLAIN = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")  # nothing of it is encoded, but for a last `.lock`
 NO_ORGANIZATION = "_"
 UNPINNED, UNKNOWN, CHAT = "unpinned", "unknown", "chat"
-LONGEST = 200  # bytes of a folder's name
+LONGEST_FOLDER = 200  # bytes of a folder's name
 LONGEST_PART = 90  # bytes of a revision or a precision: both, "-chat" and ".json" stay below 200 together
 SHORT, WHOLE = 7, 40  # hexadecimal digits of a commit as git shortens it, and of a whole one
 COMMIT = re.compile(f"[0-9a-f]{{{SHORT},{WHOLE}}}")
@@ -74,6 +74,11 @@ def key_start(leaderboard: str) -> str:
     return f"{_name(leaderboard)}/"
 
 
+def model_folder(key: str) -> str:
+    """The leaderboard and the model in a key: what the keys of all rows of one model begin with, before a slash."""
+    return key.rpartition("/")[0]
+
+
 def model_in(key: str) -> str:
     """The id of the model that a key is about; of a name that was cut, what is left of it."""
     return "/".join(unquote(part) for part in key.split("/")[1:-1] if part != NO_ORGANIZATION)
@@ -98,7 +103,7 @@ def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
     found: dict[str, str] = {}
     for _, key in sorted(rows):
         first = models.setdefault(reading_of(key), key)
-        if first.rpartition("/")[0] == key.rpartition("/")[0]:
+        if model_folder(first) == model_folder(key):
             revision, *others = _parts(key)
             near = like[revision[:SHORT] if COMMIT.fullmatch(revision) else revision, *others]
             first = next((known for known, other in near if _is_one(revision, other)), key)
@@ -139,7 +144,7 @@ def key_of(leaderboard_id: str, model: Model) -> RowKey:
 
 def _name(text: str, reserved: str = "") -> str:
     """A folder's name; a text that equals the reserved word is encoded, so that the word can mean "absent"."""
-    return _cut(_escape(text) if text.lower() == reserved else _encode(text), text, LONGEST)
+    return _cut(_escape(text) if text.lower() == reserved else _encode(text), text, LONGEST_FOLDER)
 
 
 def _part(text: str, absent: str) -> str:

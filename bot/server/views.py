@@ -60,7 +60,7 @@ class OutcomeView(msgspec.Struct, frozen=True):
     text: str
 
 
-class WatchView(msgspec.Struct, frozen=True):
+class WatchView(msgspec.Struct, frozen=True, kw_only=True):
     """A watch and its state. `commit` is the source's that was read last, `next` when it is looked at again.
 
     `settled` is when the last pass ended, `reached` when the last one ended that could look at the source.
@@ -82,17 +82,17 @@ class WatchView(msgspec.Struct, frozen=True):
     heard: str | None = None
     settled: str | None = None
     reached: str | None = None
-    next: str | None = None
-    items: dict[str, int] = {}
-    submissions: dict[str, int] = {}
+    next: str | None
+    items: dict[str, int]
+    submissions: dict[str, int]
     ledgers: dict[str, str] = {}
     requests: dict[str, str] = {}
     declined: dict[str, list[str]] = {}
     untried: int = 0
     counted: str | None = None
     recount: str | None = None
-    boards: dict[str, str] = {}
-    outcomes: list[OutcomeView] = []
+    boards: dict[str, str]
+    outcomes: list[OutcomeView]
 
 
 class ItemView(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ from bot.server.access import require_github_secret
 from bot.server.app import make_app
 from bot.server.service import Service
 from bot.service.settings.config import Watch
-from bot.service.watch.event import ANY, FORM, Event, concerns_us, parse_github_event
+from bot.service.watch.event import ANY, FORM_ENCODED, Event, concerns_us, parse_github_event
 from tests.command import bot
 from tests.server.test_server import Taken
 
@@ -75,7 +75,7 @@ def test_a_signed_delivery_is_taken_as_what_it_tells(web: TestClient, service: T
 def test_a_form_is_read_like_json(web: TestClient, service: Taken) -> None:
     form = urlencode({"payload": body_of("push").decode()}).encode()
 
-    assert post(web, form, **{"Content-Type": f"{FORM}; charset=utf-8"}) == (202, True)
+    assert post(web, form, **{"Content-Type": f"{FORM_ENCODED}; charset=utf-8"}) == (202, True)
     assert service.events[0].refs == (("refs/heads/main", COMMIT),)
 
 
@@ -120,7 +120,7 @@ def test_what_github_never_sends_is_refused_unread(web: TestClient, service: Tak
 @pytest.mark.parametrize("body", [b"", b"\xff\x00", b"{}", b"[1]", b'{"repository": 3}', b"[" * 100_000])
 def test_whatever_is_authentic_is_acknowledged(web: TestClient, service: Taken, body: bytes) -> None:
     assert post(web, body) == (202, False)
-    assert post(web, body, **{"Content-Type": FORM, "X-GitHub-Event": "ping"}) == (202, False)
+    assert post(web, body, **{"Content-Type": FORM_ENCODED, "X-GitHub-Event": "ping"}) == (202, False)
     assert service.events == []
 
 
@@ -181,6 +181,6 @@ def test_a_watch_is_found_by_its_source_and_its_targets() -> None:
 
 @given(st.sampled_from(["push", "pull_request", "issue_comment", "star", ""]), st.binary() | st.text().map(str.encode))
 def test_no_body_is_an_error(kind: str, body: bytes) -> None:
-    for content_type in ("application/json", FORM):
+    for content_type in ("application/json", FORM_ENCODED):
         found = parse_github_event(kind, body, content_type)
         assert found is None or found.repository.startswith("github://")

@@ -31,7 +31,7 @@ from bot.audits.samples.sample import (
 from bot.errors import CallError, MalformedSamples
 
 MEMORY = 1 << 30  # bytes for reading one file, beside what Arrow itself takes
-LONGEST = 64 << 20  # characters of one row as JSON
+LONGEST_ROW = 64 << 20  # characters of one row as JSON
 LONGEST_REASON = 1_000  # bytes of what Arrow says
 MOST_ROWS, MOST_PRINTED = 1_000_000, 2 << 30  # rows of one file, and characters of all of them as JSON
 
@@ -50,10 +50,10 @@ def read_details(path: Path) -> Iterator[Sample | SkippedRecord]:
         assert process.stdout is not None  # noqa: S101 - it is a pipe
         printed, is_read = 0, False
         try:
-            while line := process.stdout.readline(LONGEST):
+            while line := process.stdout.readline(LONGEST_ROW):
                 place, printed = place + 1, printed + len(line)
-                if len(line) == LONGEST:
-                    raise CallError(f"{path}: row {place} has more than {LONGEST >> 20} MB")
+                if len(line) == LONGEST_ROW:
+                    raise CallError(f"{path}: row {place} has more than {LONGEST_ROW >> 20} MB")
                 if place > MOST_ROWS or printed > MOST_PRINTED:
                     most = f"{MOST_ROWS:,} rows or {MOST_PRINTED >> 20:,} MB"
                     raise CallError(f"{path}: it unpacks to more than {most}")

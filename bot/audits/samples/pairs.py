@@ -25,7 +25,7 @@ from bot.errors import CallError
 from bot.evaluation.compare import MOST_QUESTIONS, LeafSource, MeasuredRun, Method, Paired, Pairs
 from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
-SHOWN, LONGEST = 5, 200  # flips that are kept, and the characters of an answer
+FLIPS_KEPT, ANSWER_SHOWN = 5, 200  # flips that are kept, and the characters of an answer
 BEFORE, PLACE = 20, 60  # characters of two prompts that are shown: before the first difference, and in all
 TEXTS = ("passage", "context", "article", "story", "paragraph")  # what several questions of a dataset may be about
 REPEATS = ("repeat", "epoch")  # the fields that number the repeats of a question
@@ -77,7 +77,7 @@ class _PairTally:
             self.counts[first.value, second.value] += 1
         else:
             self.is_exact = False
-        if difference and len(self.flips) < SHOWN:
+        if difference and len(self.flips) < FLIPS_KEPT:
             self.flips.append((key, first.answer, second.answer))
         if self.clusters is not None:
             total, count = self.clusters.get(first.cluster, (0.0, 0))
@@ -271,16 +271,16 @@ def _digest(value: object) -> str:
 
 def _short(text: str) -> str:
     """The text, or its digest where it is longer than a hash: a stranger chose it, and it is kept in memory."""
-    return text if len(text) <= LONGEST else _digest(text)
+    return text if len(text) <= ANSWER_SHOWN else _digest(text)
 
 
 def _shown(sample: Sample) -> str:
     """The answer as people read it, shortened: the filtered text, or the likeliest continuation."""
     if sample.answer is not None or sample.response is not None:
-        return (sample.answer or sample.response or "")[:LONGEST]
+        return (sample.answer or sample.response or "")[:ANSWER_SHOWN]
     if len(sample.logprobs) == len(sample.continuations) > 1:  # one continuation is the target, not an answer
         best = max(range(len(sample.logprobs)), key=sample.logprobs.__getitem__)
-        return sample.continuations[best].strip()[:LONGEST]
+        return sample.continuations[best].strip()[:ANSWER_SHOWN]
     return ""
 
 

@@ -33,7 +33,7 @@ NOTHING = "(?!)"  # a pattern that is found nowhere
 LOOKED_INTO = frozenset({str, dict, list})
 MAX_FOUND = 20  # places that are named
 MAX_LOOKED_AT = 100_000  # values that are looked at
-LONGEST = 200  # characters of a value that show whether it is a credential
+LONGEST_LOOKED_AT = 200  # characters of a value that show whether it is a credential
 
 
 def secrets_in(value: Any, pointer: str) -> tuple[str, ...]:
@@ -78,12 +78,12 @@ def _is_secret(name: str, value: str) -> bool:
 
 def _holds(name: str, value: Any) -> bool:
     """Tell whether a field of this name holds a credential; a long text of punctuation is not a credential."""
-    return isinstance(value, str) and _names_one(name) and not NO_SECRET.fullmatch(value[:LONGEST])
+    return isinstance(value, str) and _names_one(name) and not NO_SECRET.fullmatch(value[:LONGEST_LOOKED_AT])
 
 
 def _names_one(name: str) -> bool:
     """Tell whether a field's name is that of a credential; the files of a board have the same names."""
-    return _names_short(name) if len(name) <= LONGEST else bool(NAME.search(name))
+    return _names_short(name) if len(name) <= LONGEST_LOOKED_AT else bool(NAME.search(name))
 
 
 @lru_cache(2_000)

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import msgspec
 
 from bot.evaluation.finding import counted
+from bot.evaluation.row_key import model_folder
 from bot.platforms.target import Target
 from bot.publishing.decisions import Fate, Place, RowDecision, RowStatus, Waiting, status_of
 from bot.publishing.entries import is_from, parsed
@@ -320,9 +321,9 @@ def observe_rows(
 
 def _beside(state: WatchState, moved: Collection[str], held: Collection[str], there: Collection[str]) -> set[str]:
     """The rows that main lacks of models of which a row moved: what their requests say of that one may be old."""
-    models = {key.rpartition("/")[0] for key in moved}
+    models = {model_folder(key) for key in moved}
     waiting = state.rows.accepted().keys() - {*there, *moved, *held} if moved else set()
-    return {key for key in waiting if key.rpartition("/")[0] in models}
+    return {key for key in waiting if model_folder(key) in models}
 
 
 def let_go(context: WatchContext, to: str, keys: Iterable[str]) -> None:

@@ -11,6 +11,7 @@ from itertools import chain
 from typing import ClassVar
 
 from bot.errors import CallError, DiscussionsDisabled, Gone, Refused
+from bot.evaluation.row_key import model_folder
 from bot.platforms.hub.models import HubModels
 from bot.publishing.addresses import model_url
 from bot.publishing.decisions import Place
@@ -278,7 +279,7 @@ class ModelRows(TargetRows[SeenModel]):
     def _changes(self, items: Sequence[Item]) -> list[RowChange]:
         """All rows of the model: those that its submissions make, and those that they make no longer."""
         keys = {item.subject for item in items}
-        keys |= self.context.state.submissions.keys_below(items[0].subject.rpartition("/")[0])
+        keys |= self.context.state.submissions.keys_below(model_folder(items[0].subject))
         made = self.context.made(list(self.context.state.submissions.of(keys).values()))
         rows = {entry.key: entry for entry in made.entries}
         return [RowChange(key, rows.get(key)) for key in sorted(keys)]

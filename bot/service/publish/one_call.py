@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from bot.evaluation.finding import grouped
+from bot.evaluation.row_key import model_folder
 from bot.platforms.target import Target
 from bot.publishing.board import proposed_rank, rank_entries, standing_among
 from bot.publishing.entries import DesiredRow
@@ -40,10 +42,7 @@ def publish(
     leaderboard that change are stored together. `there` are the rows at the target: what is said of a new one compares
     it with another of its model.
     """
-    by_key: dict[str, list[Entry]] = {}
-    for entry in entries:
-        by_key.setdefault(entry.key, []).append(entry)
-    chosen = [choose(rivals) for rivals in by_key.values()]
+    chosen = [choose(rivals) for rivals in grouped((entry.key, entry) for entry in entries).values()]
     results: dict[str, PublishResult] = {}
     for board in dict.fromkeys(entry.leaderboard.id for entry in chosen):
         call = OneCall(target, form, board, [one for one in there if one.leaderboard.id == board])
@@ -87,7 +86,7 @@ class OneCall:
             "",
             entry,
             target=self.target.name,
-            beside=[one for one in self._of_model.get(_model_of(entry.key), ()) if one.key != entry.key],
+            beside=[one for one in self._of_model.get(model_folder(entry.key), ()) if one.key != entry.key],
             rank=lambda one: proposed_rank(one, standing_among(one, self._ranked)),
         )
         state = self.target.read_state(row.mark, (row.path,))
@@ -96,10 +95,7 @@ class OneCall:
 
     @cached_property
     def _of_model(self) -> dict[str, list[Entry]]:
-        found: dict[str, list[Entry]] = {}
-        for entry in self.there:
-            found.setdefault(_model_of(entry.key), []).append(entry)
-        return found
+        return grouped((model_folder(entry.key), entry) for entry in self.there)
 
     @cached_property
     def _ranked(self) -> list[Entry]:
@@ -110,8 +106,3 @@ class OneCall:
         wanted = one.row.at(one.state, self.form)
         decision = decide(one.row.mark, wanted.text, wanted.files, one.state, self.form)
         return decision if decision.publication is None else Decision(None, CLOSED_BEFORE)
-
-
-def _model_of(key: str) -> str:
-    """The leaderboard and the model of a key."""
-    return key.rpartition("/")[0]

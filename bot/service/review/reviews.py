@@ -18,7 +18,6 @@ import msgspec
 
 from bot.errors import BotError, DiscussionsDisabled, Gone
 from bot.evaluation.finding import file_of
-from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Comment, Discussions, Listed, ReviewedSource, Thread, repeated_comments
 from bot.platforms.source import is_wanted
@@ -49,7 +48,7 @@ from bot.service.store.items import Item, Mark, marks
 from bot.service.store.memory import REVIEW, REVIEWS, ReviewsListed, ReviewState
 from bot.service.talk.commands import (
     HOUR,
-    SOURCE,
+    SOURCE_COMMANDS,
     SourcePlace,
     about,
     answer_commands,
@@ -57,10 +56,9 @@ from bot.service.talk.commands import (
     may_be_answered,
     names_of,
     unanswered,
-    waivers_in,
 )
 from bot.service.talk.folders import describe
-from bot.service.talk.waivers import dump_waivers, seen_files
+from bot.service.talk.waivers import add_waivers, dump_waivers, seen_files, waivers_in
 from bot.service.waits import FIRST_RETRY, LONGEST_RETRY, REVIEWS_EVERY
 from bot.service.watch.outcome import Report
 
@@ -399,13 +397,13 @@ class Reviews:
         thread, board = self.discussions.read(num), self.context.leaderboard.id
         comments = about(board, thread.comments, us)
         held = waivers_in(comments, us, maintainers)
-        self._learn(held)
+        add_waivers(self.context, held)
         judgements = self._judge(proposal)
-        asked = unanswered(comments, us, names_of(SOURCE))
+        asked = unanswered(comments, us, names_of(SOURCE_COMMANDS))
         now = [one for one in asked if may_be_answered(self.context, one.comment.author)]
-        if answer_commands(SOURCE, self._place(judgements, thread, proposal.head), now):
+        if answer_commands(SOURCE_COMMANDS, self._place(judgements, thread, proposal.head), now):
             given = waivers_in(about(board, self.discussions.read(num).comments, us), us, maintainers)
-            self._learn(given)
+            add_waivers(self.context, given)
             judgements = self._judge(proposal) if given != held else judgements
         said = ""
         if not proposal.is_empty or stickies(self.context, thread, us):
@@ -416,10 +414,6 @@ class Reviews:
             self.discussions.show_verdict(proposal.head, name, status, why)
             self._write(num, body)
         return said, len(now) < len(asked)
-
-    def _learn(self, waivers: Sequence[Waiver]) -> None:
-        """Add waivers that were given here."""
-        self.context.waivers += [waiver for waiver in waivers if waiver not in self.context.waivers]
 
     def _judge(self, proposal: SourceRequest) -> list[Judgement]:
         """The judgement of each file, under the waivers that are known."""

@@ -78,7 +78,7 @@ OLDEST = ("memories", "cursors")  # a table that each version of the state has
 IN_MEMORY = "sqlite://"  # for one process, and gone with it
 SQLITE_HEADER = b"SQLite format 3\0"
 OURS = frozenset({".db", ".sqlite", ".sqlite3"})  # a file that may be put aside if it is no longer a database
-FORM = "write sqlite:///bot.db or postgresql://user:password@host:5432/name, with %40 for @ in a password"
+HOW_TO_WRITE = "write sqlite:///bot.db or postgresql://user:password@host:5432/name, with %40 for @ in a password"
 log = logging.getLogger(__name__)
 
 
@@ -112,12 +112,12 @@ def parse_database(text: str) -> URL:
     try:
         url = make_url(text.strip())
     except (ArgumentError, ValueError):
-        raise CallError(f"DATABASE_URL cannot be read: {FORM}") from None
+        raise CallError(f"DATABASE_URL cannot be read: {HOW_TO_WRITE}") from None
     if url.drivername in {"postgres", "postgresql"}:
         url = url.set(drivername="postgresql+psycopg")
     is_printable = f"{text.strip()}{url.database}".isprintable()
     if url.get_backend_name() not in {"sqlite", "postgresql"} or "@" in (url.host or "") or not is_printable:
-        raise CallError(f"DATABASE_URL cannot be used: {FORM}")
+        raise CallError(f"DATABASE_URL cannot be used: {HOW_TO_WRITE}")
     path = sqlite_file(url)
     if path is not None and path.is_file() and path.suffix not in OURS and not _is_database(path):
         raise CallError(f"DATABASE_URL: {path} is a file of another kind; name a new one, such as bot.db")

@@ -20,7 +20,7 @@ from bot.platforms.caches import OPEN, IndexedRow, Kind, KnownThreads, Moved, Ro
 from bot.service.store.database import Database, among, batches, same
 from bot.service.store.tables import indexed_rows, intents, requests, row_indexes
 
-LONGEST_LOOK = 15.0  # seconds, at most, until it is looked whether the other one's write shows
+LONGEST_UNSETTLED = 15.0  # seconds, at most, until it is looked whether the other one's write shows
 
 
 class Intents(Database):
@@ -36,7 +36,7 @@ class Intents(Database):
         left = self._take(name, holder, seconds)
         if left:
             why = f"this or another process sent it, and it may still show; it is not sent again for {left:.0f} s"
-            raise Unsettled(why, min(left, LONGEST_LOOK))
+            raise Unsettled(why, min(left, LONGEST_UNSETTLED))
         try:
             yield
         except BotError as failure:  # how the write ended is known; of an interrupted one it is not

@@ -13,12 +13,12 @@ from sqlalchemy import Column, ColumnElement, Select, bindparam, delete, func, o
 
 from bot.evaluation.finding import file_of
 from bot.evaluation.likeness import MOST_SHARING, Peer
-from bot.evaluation.row_key import reading_of
+from bot.evaluation.row_key import model_folder, reading_of
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.service.store.database import Part, among, batches, first_of_marks, same
 from bot.service.store.tables import files, row_marks, rows, submissions
 
-DIGITS = 64  # of the digest of a row; where a row cannot be written, the reason is in its place
+DIGEST_DIGITS = 64  # of the digest of a row; where a row cannot be written, the reason is in its place
 ENCODER = msgspec.msgpack.Encoder()
 DECODER = msgspec.msgpack.Decoder(tuple[str, str])
 PEERS = msgspec.msgpack.Decoder(Peer)
@@ -295,7 +295,7 @@ _PEERS = select(rows.c.peer).where(
     same(rows, "watch"), rows.c.key.in_(first_of_marks(row_marks, MOST_SHARING, "came", "measured", "key"))
 )
 _FORGET_MARK = delete(row_marks).where(same(row_marks, "watch", "mark", "came", "measured", "key"))
-_ACCEPTED = select(rows).where(same(rows, "watch"), func.length(rows.c.digest) == DIGITS)
+_ACCEPTED = select(rows).where(same(rows, "watch"), func.length(rows.c.digest) == DIGEST_DIGITS)
 _ALL_KEYS = select(rows.c.key).where(same(rows, "watch"))
 _BESIDE = (
     _ALL_KEYS.where(rows.c.key > bindparam("at_after"), rows.c.key < bindparam("at_before"))
@@ -331,7 +331,7 @@ class Rows(Part):
 
     def beside(self, key: str) -> list[str]:
         """The keys of the other rows of a row's model, in order."""
-        model = key.rpartition("/")[0]
+        model = model_folder(key)
         return self.column(_BESIDE, after=f"{model}/", before=f"{model}0", key=key)  # "0" follows "/"
 
     def count(self) -> int:

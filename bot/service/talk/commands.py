@@ -13,7 +13,6 @@ from datetime import date
 from typing import Any, Generic, Literal, TypeVar
 
 from bot.errors import Refused, Stale
-from bot.evaluation.leaderboard import Waiver
 from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Comment, Conversation
@@ -222,16 +221,6 @@ def ignore(place: SourcePlace, asked: RequestedCommand, words: re.Match[str]) ->
     return answers.rule_waived(rule, until, reason, files) if files else answers.files_changed()
 
 
-def waivers_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> list[Waiver]:
-    """The waivers that the bot's answers to the present maintainers record, one for each file."""
-    return [
-        Waiver(rule=one.rule, submission=f"sha256:{sha}", reason=one.reason, who=asked.author, until=one.until)
-        for asked, one in decisions_in(comments, us, maintainers)
-        if one.what == "waived"
-        for sha in one.files
-    ]
-
-
 # On the bot's requests at a target: /merge, /decline
 
 
@@ -366,8 +355,8 @@ def dropped_in(comments: Sequence[Comment], us: str, maintainers: Container[str]
 
 ANY = re.compile(r".*")
 # Commits and plans are named in full: of 12 digits, two that begin alike are made in a minute.
-DIGITS = re.compile(rf"([0-9a-f]{{{DIGEST}}})")
-SOURCE: tuple[Command[SourcePlace], ...] = (
+WHOLE_DIGEST = re.compile(rf"([0-9a-f]{{{DIGEST}}})")
+SOURCE_COMMANDS: tuple[Command[SourcePlace], ...] = (
     Command("/recheck", "source", "anybody", "checks the files again, against the current board", ANY, recheck),
     Command("/explain [TASK]", "source", "anybody", "shows how each number became a score", ANY, explain_scores),
     Command(
@@ -381,7 +370,7 @@ SOURCE: tuple[Command[SourcePlace], ...] = (
         ", with a rule of `leaderboard-bot rules`",
     ),
 )
-REQUEST: tuple[Command[RequestPlace], ...] = (
+REQUEST_COMMANDS: tuple[Command[RequestPlace], ...] = (
     Command(
         "/merge [COMMIT]",
         "request",
@@ -410,17 +399,17 @@ REQUEST: tuple[Command[RequestPlace], ...] = (
         ", where KEY names the row",
     ),
 )
-AT_REQUEST: tuple[Command[RequestPlace], ...] = (
-    *REQUEST,
-    *(Command(one.usage, "source", "anybody", one.does, ANY, say_where) for one in SOURCE),
+ANSWERED_AT_REQUESTS: tuple[Command[RequestPlace], ...] = (
+    *REQUEST_COMMANDS,
+    *(Command(one.usage, "source", "anybody", one.does, ANY, say_where) for one in SOURCE_COMMANDS),
 )
-PLAN: tuple[Command[PlanPlace], ...] = (
+PLAN_COMMANDS: tuple[Command[PlanPlace], ...] = (
     Command(
         "/approve DIGEST",
         "plan",
         "maintainers",
         "carries out the plan with this digest, once",
-        DIGITS,
+        WHOLE_DIGEST,
         approve,
         ", where DIGEST is all 32 digits of the plan's digest",
     ),
@@ -429,16 +418,16 @@ PLAN: tuple[Command[PlanPlace], ...] = (
         "plan",
         "maintainers",
         "leaves the rows of the plan with this digest as they are",
-        DIGITS,
+        WHOLE_DIGEST,
         decline_plan,
         ", where DIGEST is all 32 digits of the plan's digest",
     ),
 )
-PLAN += (
-    replace(PLAN[0], usage="/restore DIGEST", does="proposes the rows again that somebody took from main"),
-    replace(PLAN[1], usage="/drop DIGEST", does="lets the rows go that somebody took from main"),
+PLAN_COMMANDS += (
+    replace(PLAN_COMMANDS[0], usage="/restore DIGEST", does="proposes the rows again that somebody took from main"),
+    replace(PLAN_COMMANDS[1], usage="/drop DIGEST", does="lets the rows go that somebody took from main"),
 )
-COMMANDS: tuple[Command[Any], ...] = (*SOURCE, *REQUEST, *PLAN)
+COMMANDS: tuple[Command[Any], ...] = (*SOURCE_COMMANDS, *REQUEST_COMMANDS, *PLAN_COMMANDS)
 
 
 def names_of(commands: Iterable[Command[Any]]) -> frozenset[str]:
@@ -448,5 +437,5 @@ def names_of(commands: Iterable[Command[Any]]) -> frozenset[str]:
 
 def commands_line() -> str:
     """The commands at a source in one line, those of the maintainers last."""
-    by_who = [", ".join(f"`{c.usage}`" for c in SOURCE if c.who == who) for who in ("anybody", "maintainers")]
+    by_who = [", ".join(f"`{c.usage}`" for c in SOURCE_COMMANDS if c.who == who) for who in ("anybody", "maintainers")]
     return f"Commands: {by_who[0]}; maintainers: {by_who[1]}"

@@ -27,16 +27,15 @@ from bot.service.store.items import Item, Mark
 from bot.service.store.memory import DISCUSSION
 from bot.service.store.sources import StoredSubmission, folder_of
 from bot.service.talk.commands import (
-    SOURCE,
+    SOURCE_COMMANDS,
     SourcePlace,
     answer_commands,
     commands_line,
     may_be_answered,
     names_of,
     unanswered,
-    waivers_in,
 )
-from bot.service.talk.waivers import keep_waivers, shown_in
+from bot.service.talk.waivers import add_waivers, keep_waivers, shown_in, waivers_in
 from bot.service.watch.outcome import Report
 
 ALL = "*"
@@ -294,7 +293,7 @@ def answer_folders(folders: Folders) -> None:
 def _answer(folders: Folders, num: int, folder: str) -> None:
     context, discussions = folders.context, folders.discussions
     thread, us = folders.read_own(num), discussions.us
-    asked = unanswered(thread.comments, us, names_of(SOURCE))
+    asked = unanswered(thread.comments, us, names_of(SOURCE_COMMANDS))
     granted = waivers_in(thread.comments, us, context.maintainers)  # a process may have ended after its answer
     if not asked and all(waiver in context.waivers for waiver in granted):
         context.state.remember(DISCUSSION, discussions.counts.get(num), str(num))
@@ -314,9 +313,8 @@ def _answer(folders: Folders, num: int, folder: str) -> None:
     )
     if thread.opening is not None and thread.opening.changed == inf:  # another's words, until the bot writes anew
         context.mark([Mark("folder", f"/{folder_of(path)}") for path in paths[:1]])
-    answer_commands(SOURCE, place, (one for one in asked if may_be_answered(context, one.comment.author)))
-    waivers = waivers_in(discussions.read(num).comments, us, context.maintainers)
-    context.waivers += [waiver for waiver in waivers if waiver not in context.waivers]
+    answer_commands(SOURCE_COMMANDS, place, (one for one in asked if may_be_answered(context, one.comment.author)))
+    add_waivers(context, waivers_in(discussions.read(num).comments, us, context.maintainers))
     with context.state.transaction():
         keep_waivers(context)
         for some in batches(paths, BATCH):

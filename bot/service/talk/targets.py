@@ -21,8 +21,8 @@ from bot.service.publish.ledger import let_go
 from bot.service.store.items import Item, Mark, marks
 from bot.service.store.memory import DECLINES, PLAN_COMMENTS, REQUEST
 from bot.service.talk.commands import (
-    AT_REQUEST,
-    PLAN,
+    ANSWERED_AT_REQUESTS,
+    PLAN_COMMANDS,
     PlanPlace,
     RequestPlace,
     answer_commands,
@@ -92,10 +92,10 @@ class TargetCommands:
         board, say = self.context.leaderboard.id, partial(self.comments.say, num)
         where = f"{self.to} #{num}"
         place = RequestPlace(where, maintainers, board, say, self.context, self.target, us, request, self.report)
-        for one in unanswered(request.comments, us, names_of(AT_REQUEST)):
+        for one in unanswered(request.comments, us, names_of(ANSWERED_AT_REQUESTS)):
             if not may_be_answered(self.context, one.comment.author):
                 self.context.state.remember(REQUEST, None, num, target=self.to)  # it waits
-            elif not answer_commands(AT_REQUEST, place, [one]):
+            elif not answer_commands(ANSWERED_AT_REQUESTS, place, [one]):
                 break  # it is merged: later comments there need no answer
         after = self.target.conversation(num)
         if after is not None:
@@ -149,7 +149,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
     elif asked is not None and asked.id not in used and asked.at >= shown:  # stopped before it did what it says
         place.approve()
         note_used(asked)
-    for one in unanswered(replies, us, names_of(PLAN)):
+    for one in unanswered(replies, us, names_of(PLAN_COMMANDS)):
         # Whoever takes the bot's answer away must not make a command count once more, nor for a later plan.
         if one.comment.id in used or not may_be_answered(context, one.comment.author):
             continue
@@ -157,7 +157,7 @@ def learn_approvals(context: WatchContext, target: Target, to: str) -> None:
         if is_older:
             comments.answer(mark, place.text(plan_changed(), one.comment))
         else:
-            answer_commands(PLAN, place, [one])
+            answer_commands(PLAN_COMMANDS, place, [one])
         if one.comment.author in maintainers:
             note_used(one.comment)
     dropped = taken.items() & dropped_in(replies, us, maintainers)

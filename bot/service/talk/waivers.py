@@ -17,7 +17,7 @@ from bot.service.settings.config import Watch
 from bot.service.store.items import Mark
 from bot.service.store.memory import WAIVED, KnownWaivers
 from bot.service.store.state import WatchState
-from bot.service.talk.commands import about, waivers_in
+from bot.service.talk.commands import about, decisions_in
 
 log = logging.getLogger(__name__)
 # The line that names a file; nothing that was submitted begins a line of the bot's texts.
@@ -73,6 +73,21 @@ def keep_waivers(context: WatchContext) -> None:
     """Remember the waivers of a pass, which were read for the maintainers that are remembered."""
     known = context.state.recall(WAIVED)
     context.state.remember(WAIVED, KnownWaivers(_dumped(context.waivers), known.maintainers if known else None))
+
+
+def waivers_in(comments: Sequence[Comment], us: str, maintainers: Container[str]) -> list[Waiver]:
+    """The waivers that the bot's answers to the present maintainers record, one for each file."""
+    return [
+        Waiver(rule=one.rule, submission=f"sha256:{sha}", reason=one.reason, who=asked.author, until=one.until)
+        for asked, one in decisions_in(comments, us, maintainers)
+        if one.what == "waived"
+        for sha in one.files
+    ]
+
+
+def add_waivers(context: WatchContext, found: Iterable[Waiver]) -> None:
+    """Count waivers that were given in this pass."""
+    context.waivers += [waiver for waiver in found if waiver not in context.waivers]
 
 
 def all_waivers(discussions: Discussions, maintainers: Container[str], board: str) -> list[Waiver]:

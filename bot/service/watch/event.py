@@ -18,7 +18,7 @@ import msgspec
 MAIN = "refs/heads/main"
 REQUEST = "refs/pr/"
 SCHEME = "github://"
-FORM = "application/x-www-form-urlencoded"  # what GitHub sends unless a webhook says application/json
+FORM_ENCODED = "application/x-www-form-urlencoded"  # what GitHub sends unless a webhook says application/json
 # What events of GitHub are called at the Hub.
 TALK = {
     "pull_request": "discussion",
@@ -150,6 +150,6 @@ def parse_github_event(kind: str, body: bytes, content_type: str = "") -> Event 
 
 
 def _json_in(body: bytes, content_type: str) -> bytes:
-    if content_type.partition(";")[0].strip().lower() != FORM:
+    if content_type.partition(";")[0].strip().lower() != FORM_ENCODED:
         return body
     return parse_qs(body.decode(), max_num_fields=10).get("payload", [""])[0].encode()
