@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from bot.evaluation.definition import Remembered
 from bot.platforms.net import BUDGETS
 
 # The Hub's client reads these once, when it is first imported: no telemetry, no bars in the output.
@@ -28,14 +29,14 @@ settings.register_profile("suite", deadline=None, print_blob=True, max_examples=
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=300)
 settings.load_profile("suite")
 
-KEEPER = type(lru_cache(str.isascii))
+KEEPERS = (type(lru_cache(str.isascii)), Remembered)
 
 
 def pytest_sessionstart() -> None:
     """Forget what an earlier run in this process kept: `make mutate` forks after one, and its changes must show."""
     ours = [module for name, module in sys.modules.items() if name.partition(".")[0] in {"bot", "tests"}]
     for kept in [value for module in ours for value in vars(module).values()]:
-        if isinstance(kept, KEEPER):
+        if isinstance(kept, KEEPERS):
             kept.cache_clear()
 
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, lru_cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -39,9 +39,10 @@ OF_RELEASES = "lm-eval-0.4"  # the format whose definitions are shipped
 NONE = ""  # the digest of a field that a definition does not have
 FUNCTION = "<function>"  # stands for a function of which the file has an address and no text: it may be any
 ABSENT = frozenset({NONE})
-ENCODE = msgspec.json.Encoder().encode
+ENCODE = msgspec.msgpack.Encoder().encode
 
 Fields = Mapping[str, AskedField]
+T = TypeVar("T")
 Derive = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
@@ -71,45 +72,41 @@ class AcceptedDefinition(msgspec.Struct, frozen=True, gc=False):
         return not (version and self.versions) or version in self.versions
 
 
-class Recorded:
-    """What a file records, equal to another value that is spelled the same."""
+class Remembered(Generic[T]):
+    """A function of what files record, which keeps what it derived from short values, by how they are spelled."""
 
-    __slots__ = ("spelled", "value")
+    def __init__(self, derive: Callable[..., T]) -> None:
+        self.derive = derive
+        self.kept: dict[tuple[Any, ...], T] = {}
 
-    def __init__(self, value: object) -> None:
-        self.value = value
+    def __call__(self, value: Any, *further: Any) -> T:
         try:
-            self.spelled = ENCODE(value)
+            spelled = ENCODE(value)
         except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
-            self.spelled = json.dumps(value).encode()
+            spelled = json.dumps(value).encode()
+        found = self.kept.get((spelled, *further))
+        if found is None:
+            found = self.derive(value, *further)
+            if len(self.kept) >= REMEMBERED:
+                self.cache_clear()
+            if len(spelled) <= LONGEST_REMEMBERED:
+                self.kept[spelled, *further] = found
+        return found
 
-    @property
-    def is_short(self) -> bool:
-        """Tell whether what follows from it is kept for the next file."""
-        return len(self.spelled) <= LONGEST_REMEMBERED
-
-    def take(self) -> Any:
-        """Return the value and forget it: what is kept of a file must not be as large as the file."""
-        value, self.value = self.value, None
-        return value
-
-    def __hash__(self) -> int:
-        return hash(self.spelled)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Recorded) and self.spelled == other.spelled
+    def cache_clear(self) -> None:
+        """Forget everything."""
+        self.kept.clear()
 
 
-@lru_cache(REMEMBERED)
-def _sorted(recorded: Recorded) -> str:
-    return json.dumps(_plain(recorded.take()), sort_keys=True, ensure_ascii=False)
+@Remembered
+def _sorted(value: Any) -> str:
+    return json.dumps(_plain(value), sort_keys=True, ensure_ascii=False)
 
 
 def canonical(value: object) -> str:
     """A value in one spelling: a function in one layout, other text as it is, the rest as JSON with sorted keys."""
     if not isinstance(value, str):
-        recorded = Recorded(value)
-        spelled = (_sorted if recorded.is_short else _sorted.__wrapped__)(recorded)
+        spelled = _sorted(value)
     elif len(value) <= LONGEST_CODE and CODE.match(value):
         spelled = one_layout(value)
     else:
@@ -228,9 +225,9 @@ def picked(recorded: Mapping[str, Any], defaults: Mapping[str, object] = {}) -> 
     }
 
 
-@lru_cache(REMEMBERED)
-def _derived(recorded: Recorded, fields: tuple[str, ...], derive: Derive) -> tuple[str, tuple[AskedField, ...]]:
-    return digested(derive(dict(zip(fields, recorded.take(), strict=True))))
+@Remembered
+def _derived(values: list[Any], fields: tuple[str, ...], derive: Derive) -> tuple[str, tuple[AskedField, ...]]:
+    return digested(derive(dict(zip(fields, values, strict=True))))
 
 
 def digested(found: Mapping[str, Any]) -> tuple[str, tuple[AskedField, ...]]:
@@ -268,8 +265,7 @@ class AskedDefinitions:
         values = [*map(config.get, fields)]
         if values.count(None) == len(values):
             return ""
-        recorded = Recorded(values)
-        return self.note(*(_derived if recorded.is_short else _derived.__wrapped__)(recorded, fields, derive))
+        return self.note(*_derived(values, fields, derive))
 
     def note(self, digest: str, asked: Sequence[AskedField]) -> str:
         """Note the definition with this digest and these fields; returns the digest."""
@@ -310,7 +306,9 @@ def is_whole(definition: Fields) -> bool:
 
 def has_address(result: Result, leaf: LeafResult) -> bool:
     """Tell whether the definition of a leaf has the address of a function in place of its text."""
-    return any(result.asked[place].digest == UNRECORDED for place in result.definitions.get(leaf.definition, ()))
+    if leaf.definition not in result.definitions:
+        return False  # a shipped one, whose functions are known
+    return any(result.asked[place].digest == UNRECORDED for place in result.definitions[leaf.definition])
 
 
 def is_shortened(result: Result) -> bool:

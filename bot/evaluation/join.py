@@ -86,6 +86,8 @@ def join_rows(
 
     def others(key: RowKey) -> LeavesOfRows:
         """The rows that may be of the same model at the same revision: of one of them no file says the revision."""
+        if len(of_model[key.model]) == 1:
+            return {}
         unpinned = of_revision.get((key.model, ""), [])
         near = [*of_revision[key.model, key.revision], *unpinned] if key.revision else of_model[key.model]
         return {other: leaves(other) for other in near[:MOST_OTHERS] if other != key}
@@ -116,10 +118,7 @@ def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fac
 
 def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts) -> Row:
     candidates = sorted(map(_candidate, _distinct(verdicts)), key=lambda one: one.age, reverse=True)
-    conditions = grouped((_conditions(one.verdict, leaderboard, facts), one) for one in candidates)
-    _join_without_examples(conditions)
-    sets = [part for found in conditions.values() for part in _asking_the_same(found)]
-    best, *smaller = sorted(sets, key=_extent, reverse=True) if len(sets) > 1 else sets
+    best, *smaller = _sets(candidates, leaderboard, facts) if len(candidates) > 1 else [candidates]
     for other in smaller:
         if _is_beside(best, other, leaderboard, facts):
             best = sorted([*best, *other], key=lambda one: one.age, reverse=True)
@@ -132,7 +131,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         return _rejected(key, candidates, leaderboard)
     files = [file for file in best if any(file is one for one in picked.values())]
     leaves = {leaf_id: file.sound[leaf_id] for leaf_id, file in picked.items()}
-    measurements = _in_order(leaves, files[0], leaderboard)
+    measurements = _in_order(leaves, files, leaderboard)
     without_errors = [file for file in best if file.sound and file.verdict.status == "accepted"]
     if without_errors and all(file.verdict.status == "rejected" for file in files):
         files.append(without_errors[0])  # without it the evidence would be of faulty files, and give no row
@@ -154,13 +153,21 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
     )
 
 
+def _sets(candidates: Iterable[JoinCandidate], leaderboard: Leaderboard, facts: Facts) -> list[list[JoinCandidate]]:
+    """The candidates in sets that can stand in one row, the set that has the most first."""
+    conditions = grouped((_conditions(one.verdict, leaderboard, facts), one) for one in candidates)
+    _join_without_examples(conditions)
+    sets = [part for found in conditions.values() for part in _asking_the_same(found)]
+    return sorted(sets, key=_extent, reverse=True)
+
+
 def _rejected(key: RowKey, candidates: Sequence[JoinCandidate], leaderboard: Leaderboard) -> Row:
     """The row of submissions without a sound leaf: the numbers of one file, for information and never published.
 
     Of files with as many numbers it is one without errors, then the newest: the candidates come newest first.
     """
     best = max(candidates, key=lambda one: (len(one.shown), one.verdict.status == "accepted"))
-    measurements = _in_order(best.shown, best, leaderboard)
+    measurements = _in_order(best.shown, [best], leaderboard)
     return Row(
         key=key,
         leaderboard=leaderboard,
@@ -373,8 +380,12 @@ def _extent(candidates: Sequence[JoinCandidate]) -> tuple[int, tuple[float, str]
     return len(leaves), max((file.age for file in candidates if file.sound), default=(-1.0, ""))
 
 
-def _in_order(leaves: Leaves, lead: JoinCandidate, leaderboard: Leaderboard) -> Measurements:
-    """The measurements of these leaves in the order of the declaration, and what is missing."""
+def _in_order(leaves: Leaves, files: Sequence[JoinCandidate], leaderboard: Leaderboard) -> Measurements:
+    """The measurements of these leaves of some files in the order of the declaration, and what is missing."""
+    lead = files[0]
+    of_lead = lead.verdict.measurements
+    if len(files) == 1 and of_lead is not None and sum(map(len, leaves.values())) == len(of_lead.present):
+        return of_lead
     measured = {(leaf_id, one.required.metric_id): one for leaf_id, found in leaves.items() for one in found}
     present: list[Measurement] = []
     missing: list[RequiredMetric] = []

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from itertools import pairwise
 from math import comb, log10, pi, sqrt
@@ -96,9 +97,14 @@ def _telling(task: TaskScore) -> float:
 
     It is one step of the value (that of one question, or of its last digit) in the spread of two models of one family.
     """
-    questions = sum(leaf.samples or FEW_QUESTIONS for leaf in task.leaves) or FEW_QUESTIONS
-    top = max((float(Fraction(bound)) for bound in {leaf.upper_bound for leaf in task.leaves}), default=1.0)
+    questions = sum([leaf.samples or FEW_QUESTIONS for leaf in task.leaves]) or FEW_QUESTIONS
     digits = len(repr(task.raw).partition(".")[2])
+    return _odds(questions, digits, frozenset([leaf.upper_bound for leaf in task.leaves]))
+
+
+@lru_cache(maxsize=1_000)
+def _odds(questions: int, digits: int, upper_bounds: frozenset[str]) -> float:
+    top = max([float(Fraction(bound)) for bound in upper_bounds], default=1.0)
     step = max(1 / questions, 10**-digits / (top or 1.0))
     return max(0.0, -log10(step / sqrt(2 * pi * DISCORDANT / questions)))
 

@@ -16,7 +16,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
+
+import msgspec
 
 from bot.errors import MalformedResult
 from bot.evaluation.finding import shown
@@ -38,7 +40,7 @@ INDEX = re.compile(r"\[(\*|\d{1,9}|\{[^{}]*\})\]")
 PLAIN = re.compile(r'[^."\[\]{}*/? ][^."\[\]{}*/?]*')
 
 
-class Match(NamedTuple):
+class Match(msgspec.Struct, frozen=True, gc=False):
     """A value that a place names: where it lies, what was remembered on the way, and the objects around it.
 
     `around` is a chain: the nearest object, and the chain of those around it; None at its end.
@@ -75,9 +77,9 @@ class Visits:
 class Step:
     """One step of a place: the member `key`, or those that match a pattern with `names`, or a selected element.
 
-    `template` is the key with `{}` for each name, None where it has stars. `around` is the text before and after the
-    only name or star of a key: what is between them can be read in one way, and no pattern is tried. `is_element`: one
-    in brackets.
+    `template` is the key with its names in braces, None where it has none, or stars. `around` is the text before and
+    after the only name or star of a key: what is between them can be read in one way, and no pattern is tried.
+    `is_element`: one in brackets.
     """
 
     key: str = ""
@@ -123,7 +125,9 @@ class FilePlace:
         for step, begin in zip(self.steps, self.begins, strict=True):
             known = walked.get(begin) if walked is not None else None
             if known is None:
-                known = [inner for here in found for inner in self._next(step, here, budget)]
+                known = []
+                for here in found:
+                    known += self._next(step, here, budget)
                 if len(known) > MOST_MATCHES:
                     raise MalformedResult(f"has more than {MOST_MATCHES:,} values at the place {shown(self.text)}")
                 if walked is not None and len(known) <= FEW_MATCHES and len(walked) < MOST_BEGINS:
@@ -133,35 +137,33 @@ class FilePlace:
 
     def leads_somewhere(self, within: Match, whole: Match, budget: Visits) -> bool:
         """Tell whether the place names anything; it is looked for until the first is found."""
-        return self._leads_on(whole if self.is_of_file else within, budget, 0)
-
-    def _leads_on(self, here: Match, budget: Visits, at: int) -> bool:
-        if at == len(self.steps):
-            return True
-        return any(self._leads_on(inner, budget, at + 1) for inner in self._next(self.steps[at], here, budget))
+        waiting = [(0, whole if self.is_of_file else within)]
+        while waiting:
+            at, here = waiting.pop()
+            if at == len(self.steps):
+                return True
+            waiting += [(at + 1, inner) for inner in reversed(self._next(self.steps[at], here, budget))]
+        return False
 
     def _next(self, step: Step, here: Match, budget: Visits) -> list[Match]:
         """What one step leads to."""
-        value, pointer, names, around = here
+        value, pointer = here.value, here.pointer
         if type(value) is dict:
             if step.is_element:
                 return []
-            inside = (value, around)
-            if step.shortest is None:
-                key = step.key
+            names, inside = here.names, (value, here.around)
+            if step.shortest is None or (step.template is not None and all(map(names.__contains__, step.names))):
+                key = step.key if step.template is None else step.template.format_map(names)
                 return [Match(value[key], (*pointer, key), names, inside)] if key in value else []
             return [Match(value[key], (*pointer, key), known, inside) for key, known in self._keys(step, here, budget)]
         if type(value) is list:
-            numbers = self._numbers(step, value, names, budget)
-            return [Match(value[number], (*pointer, str(number)), known, around) for number, known in numbers]
+            numbers = self._numbers(step, value, here.names, budget)
+            return [Match(value[number], (*pointer, str(number)), known, here.around) for number, known in numbers]
         return []
 
     def _keys(self, step: Step, here: Match, budget: Visits) -> Iterable[tuple[str, Mapping[str, str]]]:
         """The members of an object that a pattern names, each with what is remembered then."""
         value, names = here.value, here.names
-        if step.template is not None and names.keys() >= set(step.names):
-            key = step.template.format(*[names[name] for name in step.names])
-            return [(key, names)] if key in value else ()
         budget.spend(len(value), self.text)
         if step.around is None:
             return self._keys_of_pattern(step, here)
@@ -169,8 +171,12 @@ class FilePlace:
         begin, end = len(before), len(after)
         keys: Iterable[str] = value
         if not step.is_any:
-            is_long_enough = range(begin + end + 1, LONGEST_KEY + 1).__contains__
-            keys = [key for key in value if is_long_enough(len(key)) and key.startswith(before) and key.endswith(after)]
+            least = begin + end
+            keys = [
+                key
+                for key in value
+                if key.startswith(before) and key.endswith(after) and least < len(key) <= LONGEST_KEY
+            ]
         if not step.names:
             return [(key, names) for key in keys]
         (name,) = step.names
@@ -299,7 +305,7 @@ def _element(text: str) -> Step:
         return Step(is_any=True, around=("", ""), shortest=re.compile(""), template=None, is_element=True)
     if text.startswith("{"):
         own, anything = (_name(text[1:-1]),), re.compile("")
-        return Step("", own, ("", ""), anything, template="{}", is_any=True, is_element=True)
+        return Step("", own, ("", ""), anything, template=text, is_any=True, is_element=True)
     return Step(key=text, is_element=True)
 
 
@@ -319,7 +325,7 @@ def _key(text: str, place: str) -> Step:
         raise ValueError(f"{place!r} cannot be read: put text between two names, and at most {MOST_PARTS} in one key")
     own = tuple(name for name in names if name != "*")
     is_any = len(names) == 1 and not any(parts)
-    template = None if "*" in names else "{}".join(part.replace("{", "{{") for part in parts)
+    template = None if "*" in names else text
     around = (parts[0], parts[1]) if len(names) == 1 else None
     return Step("", own, around, _pattern(parts, names, "?"), _pattern(parts, names, ""), template, is_any)
 
@@ -368,12 +374,13 @@ class NamedText:
     """A text with names: literals, remembered names, and places beside the value (`level` objects out) or in the file.
 
     `parts` are literals and triples of a level (0 for a remembered name, -1 for the whole file), a name and a place;
-    `names` are the remembered names among them.
+    `names` are the remembered names among them, and where it has no others it `is_of_names`.
     """
 
     text: str
     parts: tuple[str | tuple[int, str, FilePlace | None], ...]
     names: frozenset[str]
+    is_of_names: bool
 
     @property
     def is_constant(self) -> bool:
@@ -382,6 +389,8 @@ class NamedText:
 
     def fill(self, match: Match, whole: Match, budget: Visits) -> tuple[str, str]:
         """The text, and "" or the part of it for which the file has nothing, or nothing that is one text."""
+        if self.is_of_names and all(map(match.names.get, self.names)):
+            return self.text.format_map(match.names), ""
         found = []
         for part in self.parts:
             if isinstance(part, str):
@@ -428,4 +437,4 @@ def parse_text(text: str) -> NamedText:
     if any(isinstance(part, str) and set(part) & set("{}") for part in parts):
         raise ValueError(f"{text!r} has a brace without its pair")
     names = frozenset(part[1] for part in parts if isinstance(part, tuple) and part[0] == 0)
-    return NamedText(text, tuple(parts), names)
+    return NamedText(text, tuple(parts), names, all(isinstance(part, str) or part[2] is None for part in parts))

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from typing import Any
 from unicodedata import normalize
 from urllib.parse import unquote
+
+import msgspec
 
 from bot.evaluation.result import Model
 
@@ -25,8 +26,7 @@ COMMIT = re.compile(f"[0-9a-f]{{{SHORT},{WHOLE}}}")
 DIGEST = 32  # hexadecimal digits that replace the cut part
 
 
-@dataclass(frozen=True, order=True)
-class RowKey:
+class RowKey(msgspec.Struct, frozen=True, order=True, dict=True, cache_hash=True):
     """The identity of a row; two rows with the same text are one.
 
     `model` is the id as the result has it, `precision` a dtype, a quantization or "". `revision` is a full commit id,

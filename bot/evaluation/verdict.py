@@ -185,6 +185,8 @@ class Row:
     def rests_on(self) -> RowWord:
         """What the numbers rest on: the weakest word of the leaves."""
         quoted = {file.path for file in self.files if file.result is not None and file.result.quoted_from}
+        if not quoted and not self.logs:
+            return "file"
         leaves = {one.required.leaf.id: one.file for one in self.measurements.present}
         return weakest(
             "quoted" if file in quoted else self.logs[leaf][1] if leaf in self.logs else "file"

@@ -274,14 +274,15 @@ class _Bounds:
         model, harness = self.model(result.model), self.harness(result.harness)
         settings = {key: self.cut("setting", value, LONG, "") for key, value in result.settings.items()}
         names = {} if self._are_fit(result) else self._names(result)
-        leaves = names.pop("leaves", None) or {key: self.leaf(key, leaf) for key, leaf in result.leaves.items()}
+        leaves = names.pop("leaves", None) or self._leaves(result.leaves)
+        hashes = result.task_hashes
         return replace(
             result,
             model=model,
             harness=harness,
             leaves=leaves,
             settings=settings,
-            task_hashes={_clean(key): value for key, value in result.task_hashes.items() if _is_hash(value)},
+            task_hashes={_clean(key): value for key, value in hashes.items() if _is_hash(value)} if hashes else hashes,
             unfinished=self.word("status", result.unfinished, "unfinished"),
             quoted_from=_clean(result.quoted_from),
             secrets=tuple([_clean(one) for one in result.secrets[:MAX_FOUND]]),
@@ -296,6 +297,12 @@ class _Bounds:
         for members in result.subtasks.values():
             names += members
         return "".join(names).isprintable() and max(map(len, names), default=0) <= NAME
+
+    def _leaves(self, leaves: Mapping[str, LeafResult]) -> Mapping[str, LeafResult]:
+        """The leaves, each with version and reducer within their bounds; nearly always those that are given."""
+        with_words = [(key, one) for key, one in leaves.items() if one.reducer or type(one.version) is str]
+        changed = {key: bound for key, one in with_words if (bound := self.leaf(key, one)) is not one}
+        return {**leaves, **changed} if changed else leaves
 
     def _names(self, result: Result) -> dict[str, Any]:
         """The fields with names of leaves and groups, these within their bounds."""

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from itertools import islice
-from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from jiter import from_json
@@ -25,7 +24,7 @@ MAX_DEPTH = 200  # levels, the limit of the decoder
 MAX_VALUES = 500_000  # of a file of the largest size that is read; a real one of 100 KB holds 4,000
 MAX_YAML = 1_000_000  # bytes; YAML is read slowly
 MAX_YAML_DEPTH = 50
-JSON_LINES = frozenset({".jsonl", ".ndjson"})
+TABLES, YAML, JSON_LINES = (".csv", ".tsv"), (".yaml", ".yml"), (".jsonl", ".ndjson")
 MAX_REPEATED = 20  # repeated keys that one file lists
 LONGEST_POINTER = 2_000  # characters
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -117,6 +116,20 @@ class Content:
         return self.data[:100].lstrip()
 
     @cached_property
+    def first_line(self) -> bytes:
+        """The first line of the first file, after white space."""
+        data = self.data.lstrip()
+        end = data.find(b"\n")
+        return data if end < 0 else data[:end]
+
+    @property
+    def has_lines(self) -> bool:
+        """Tell whether the first line looks like a JSON object, and more follows."""
+        line = self.first_line
+        is_object = line.startswith(b"{") and line.rstrip().endswith(b"}")
+        return is_object and bool(self.data.lstrip()[len(line) :].strip())
+
+    @cached_property
     def top(self) -> dict[str, Any]:
         """The first file as a JSON object, such as a result file of lm-eval. Raises MalformedResult if it is none."""
         if not isinstance(self.value, dict):
@@ -162,15 +175,14 @@ class Content:
     @cached_property
     def document(self) -> Document:
         """The first file as its name and its beginning say: JSON, JSON lines, CSV or YAML. Raises MalformedResult."""
-        suffix = PurePosixPath(self.path).suffix.lower()
-        if suffix in {".csv", ".tsv"}:
+        name = self.path.lower()
+        if name.endswith(TABLES):
             return Document(csv_rows(self.data), has_lines=True)
-        if suffix in {".yaml", ".yml"}:
+        if name.endswith(YAML):
             return Document(parse_yaml(self.data))
-        if suffix in JSON_LINES:
+        if name.endswith(JSON_LINES):
             return Document(self._lines(), has_lines=True)
-        first, _, rest = self.data.strip().partition(b"\n")
-        is_lines = first.startswith(b"{") and first.rstrip().endswith(b"}") and rest.lstrip().startswith(b"{")
+        is_lines = self.has_lines and self.data.lstrip()[len(self.first_line) :].lstrip().startswith(b"{")
         return Document(self._lines(), has_lines=True) if is_lines else Document(self.value)
 
     def _lines(self) -> list[Any]:

@@ -36,7 +36,7 @@ SPLITTING = f"put the lines of each model into a file of its own, FILES being al
 
 def recognise(content: Content) -> bool:
     """Recognise it by the first line: a dataset, a model, results, and the release."""
-    first = content.data.lstrip().partition(b"\n")[0]
+    first = content.first_line
     return any(b'"%s"' % name.encode() in first for name in VERSIONS) and b'"results"' in first
 
 

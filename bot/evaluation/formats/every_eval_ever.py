@@ -85,7 +85,7 @@ class EvaluatedLeaf(NamedTuple):
 
 def recognise(content: Content) -> bool:
     """Recognise a record by its schema's version, its id, and the list of results; of JSON lines the first one."""
-    line = first_line(content.data)
+    line = first_line(content)
     if line is not None:
         return is_record(line)
     return is_record(content.bare)
@@ -96,13 +96,12 @@ def is_record(value: Any) -> bool:
     return isinstance(value, dict) and all(key in value for key in TOP) and type(value["evaluation_results"]) is list
 
 
-def first_line(data: bytes) -> Any:
+def first_line(content: Content) -> Any:
     """The first of several JSON lines, None where the file is one JSON value."""
-    line, mark, rest = data.strip().partition(b"\n")
-    if not mark or not rest.strip() or not (line.startswith(b"{") and line.rstrip().endswith(b"}")):
+    if not content.has_lines:
         return None
     try:
-        return from_json(line)
+        return from_json(content.first_line)
     except ValueError:
         return None
 
@@ -158,7 +157,7 @@ def _order(release: str) -> list[int]:
 
 def _records(content: Content) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The records, each with the pointer to it. Raises MalformedResult with the line that is none."""
-    if first_line(content.data) is None:
+    if first_line(content) is None:
         yield "", content.top
         return
     lines = content.data.splitlines()

@@ -15,7 +15,7 @@ from typing import Any
 from bot.errors import MalformedResult
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.form_reading import PASS, UNITS, FilePart, FormReader
+from bot.evaluation.formats.form_reading import HALF, PASS, UNITS, FilePart, FormReader
 from bot.evaluation.formats.format import Format, Kind, stderr_after
 from bot.evaluation.places import FilePlace, Match, NamedText, Visits, parse_place, parse_text
 from bot.evaluation.result import Result
@@ -35,6 +35,7 @@ class Value:
     """Where one kind of number lies, and what it is called, see `FormValue`.
 
     `kind` is value, right, solved or trials, `place` where that is; `check` is the value beside counts that give it.
+    `errors` are the places of what says how exact it is, each with how many standard errors that is.
     """
 
     kind: str
@@ -44,8 +45,7 @@ class Value:
     unit: str
     of: FilePlace | int | None
     samples: FilePlace | int | None
-    stderr: FilePlace | None
-    interval: FilePlace | None
+    errors: tuple[tuple[FilePlace, float], ...]
     check: FilePlace | None
     reduce: str
     question: NamedText | None
@@ -200,8 +200,7 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
         unit=data.get("unit", "fraction"),
         of=beside("of"),
         samples=beside("samples"),
-        stderr=beside("stderr"),
-        interval=beside("interval"),
+        errors=tuple((beside(key), size) for key, size in (("stderr", 1.0), ("interval", HALF)) if key in data),
         check=beside("value") if kind != "value" else None,
         reduce=reduce,
         question=parsed.get("question"),

@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from math import comb, fsum, isfinite, isnan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import msgspec
+from msgspec.structs import replace
+
 from bot.errors import MalformedResult
 from bot.evaluation.finding import counted, examples, shown
 from bot.evaluation.formats.content import Document
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from bot.evaluation.formats.form import Form, Value
 
 UNITS = {"fraction": 1.0, "percent": 100.0, "plain": 0.0}  # the number that stands for all right; 0 for no limit
+RANGES = {unit: (0.0, most) for unit, most in UNITS.items()}
 NOT_MEASURED = (-1, 999)  # what some tools write where nothing was measured
 PASS = re.compile(r"pass(?P<how>[@^])(?P<k>[1-9]\d{0,3})")
 MOST_TRIALS = 1_000_000
@@ -41,7 +45,7 @@ class FilePart(NamedTuple):
     rows: Any = None
 
 
-class ReadNumber(NamedTuple):
+class ReadNumber(msgspec.Struct, frozen=True, gc=False):
     """A number with the leaf and the metric that it is of, where it lies, and how many samples are behind it."""
 
     leaf: str
@@ -121,14 +125,15 @@ class FormReader:
         self.row = self.whole
         self.walked: dict[str, list[Match]] = {}
         self.beside: dict[tuple[str, ...], list[Match]] = {}
+        self.numbers: dict[tuple[str | None, ...], float | None] = {}
         self.matched: set[int] = set()
-        self.percentages: dict[int, list[tuple[MeasuredRows, ReadNumber]]] = {}
+        self.percentages: dict[int, list[tuple[MeasuredRows, list[ReadNumber]]]] = {}
         self.trials = 0
         self.measured: MeasuredRows
 
     def begin(self, row: Match) -> None:
         """Go on to a row, and forget what was found in the one before."""
-        self.row, self.walked, self.beside = row, {}, {}
+        self.row, self.walked, self.beside, self.numbers = row, {}, {}, {}
 
     def find(self, place: FilePlace, match: Match | None = None) -> list[Match]:
         """Everything at a place of this row; names that a match remembers stand for what they remember."""
@@ -150,7 +155,7 @@ class FormReader:
         if rows is None or (rows.is_of_file and not rows.steps):
             return [self.whole]
         found = rows.find(self.whole, self.whole, self.budget)
-        return [row._replace(names={**self.names, **row.names}) for row in found]
+        return [replace(row, names={**self.names, **row.names}) for row in found]
 
     def read(self) -> list[FilePart]:
         """The measurements: one for each model, revision, precision, harness, date and settings.
@@ -187,11 +192,12 @@ class FormReader:
     def _doubt_small_percentages(self) -> None:
         """Note percentages of which none in the file is above 1: they may be fractions."""
         for number, found in self.percentages.items():
-            values = [one.value for _, one in found]
+            values = [one.value for _, numbers in found for one in numbers]
             if values and min(values) >= 0 and 0 < max(values) <= 1:
-                why = f"gives {counted(len(found), 'number')}, none above 1: is the unit fraction?"
-                for self.measured, one in found:
-                    self.say(self.form.values[number].place.text, why, one.match, is_error=False)
+                why = f"gives {counted(len(values), 'number')}, none above 1: is the unit fraction?"
+                for self.measured, numbers in found:
+                    for one in numbers:
+                        self.say(self.form.values[number].place.text, why, one.match, is_error=False)
 
     def _nothing(self, results: Sequence[Result]) -> MalformedResult:
         """Why no number was found."""
@@ -255,7 +261,7 @@ class FormReader:
             return
         found = [one for match in matches if (one := self._of_match(value, match)) is not None]
         if value.unit == "percent" and value.kind == "value":
-            self.percentages.setdefault(number, []).extend((self.measured, one) for one in found)
+            self.percentages.setdefault(number, []).append((self.measured, found))
         for one in found:
             self._keep(value, one)
 
@@ -268,7 +274,8 @@ class FormReader:
         named = self._called(value, match) if number is not None else None
         if number is None or named is None or not self._is_possible(value, match, number):
             return None
-        return ReadNumber(*named, number, match, samples)
+        leaf, metric = named
+        return ReadNumber(leaf, metric, number, match, samples)
 
     def _plain(self, value: Value, match: Match) -> float | None:
         """A number as it stands; what is none is noted, but for gaps, and for others among which a star looks."""
@@ -397,7 +404,7 @@ class FormReader:
 
     def _note_error(self, value: Value, named: tuple[str, str], answered: Sequence[Sequence[float]]) -> None:
         """The standard error of the mean over questions, where no place of the form gives it."""
-        if value.stderr is None and value.interval is None and len(answered) > 1:
+        if not value.errors and len(answered) > 1:
             values = [reduced(value.reduce, trials) for trials in answered]
             mean = fsum(values) / len(values)
             spread = fsum((one - mean) ** 2 for one in values) / (len(values) - 1)
@@ -431,9 +438,9 @@ class FormReader:
         return names[0], names[1]
 
     def _leaf(self, name: str) -> LeafSeen:
-        if name not in self.measured.leaves:
-            self.measured.leaves[name] = LeafSeen()
-        return self.measured.leaves[name]
+        if (leaf := self.measured.leaves.get(name)) is None:
+            leaf = self.measured.leaves[name] = LeafSeen()
+        return leaf
 
     def _keep(self, value: Value, one: ReadNumber) -> None:
         """Keep a number with what is recorded beside it; a number that is there already is a fault."""
@@ -444,9 +451,8 @@ class FormReader:
             self.say(value.place.text, why, one.match)
             return
         leaf.numbers[one.metric], leaf.pointers[one.metric] = one.value, one.match.where
-        most = UNITS[value.unit]
-        if most and one.value >= 0:
-            leaf.ranges[one.metric] = (0.0, most)
+        if UNITS[value.unit] and one.value >= 0:
+            leaf.ranges[one.metric] = RANGES[value.unit]
         if value.less_is_better:
             leaf.less.append(one.metric)
         samples = one.samples
@@ -455,8 +461,8 @@ class FormReader:
             samples = found if samples is None else samples
         if samples is not None:
             leaf.samples.add(samples)
-        for place, errors in ((value.stderr, 1.0), (value.interval, HALF)):
-            error = self._beside(place, one.match, "a standard error") if place is not None else None
+        for place, errors in value.errors:
+            error = self._beside(place, one.match, "a standard error")
             if error is not None:
                 leaf.numbers[f"{one.metric}_stderr"] = error / errors
         if value.check is not None:
@@ -471,20 +477,30 @@ class FormReader:
 
     def _beside(self, place: FilePlace, match: Match, what: str, *, is_count: bool = False) -> float | None:
         """The number at a place that goes with another number; None where there is none, which is noted."""
+        key = (what, place.text, *map(match.names.get, place.names))
+        if key not in self.numbers:
+            number, is_sure = self._number_beside(place, match, what, is_count=is_count)
+            if not is_sure or len(self.numbers) >= MOST_BESIDE:
+                return number
+            self.numbers[key] = number
+        return self.numbers[key]
+
+    def _number_beside(self, place: FilePlace, match: Match, what: str, *, is_count: bool) -> tuple[float | None, bool]:
+        """The same, and False where something was noted about this match."""
         found = self.find(place, match)
         if len(found) != 1:
             if found or not place.is_optional:
                 self.say(place.text, _how_often(found), match, is_error=len(found) > 1)
-            return None
+            return None, False
         value = found[0].value
         if value is None or is_placeholder(value):
-            return None
+            return None, True
         number = float(len(value)) if is_count and isinstance(value, list) else number_of(value)[0]
         is_odd = number is None or not isfinite(number) or abs(number) > LARGEST
         if number is None or is_odd or (number < 0 and what != "a number") or (is_count and number % 1):
             self.say(place.text, f"has {_said(value)}, which is not {what}", found[0], is_error=False)
-            return None
-        return number
+            return None, False
+        return number, True
 
     def _result(self, one: MeasuredRows) -> Result:
         check_rows(len(one.leaves), "")

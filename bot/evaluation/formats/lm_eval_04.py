@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
 from hashlib import sha256
 from typing import Any
 
@@ -19,9 +18,8 @@ from bot.evaluation.definition import (
     CODE,
     FUNCTION,
     NONE,
-    REMEMBERED,
     AskedDefinitions,
-    Recorded,
+    Remembered,
     canonical,
     digested,
     picked,
@@ -81,13 +79,13 @@ PLACES = {
     "definition": "/configs/{leaf}",
 }
 # The fields of a task's configuration that decide what is asked, and the values that count as absent.
-DECIDING = (
+DECIDING = dict.fromkeys((
     "doc_to_text", "doc_to_target", "doc_to_choice", "doc_to_image", "doc_to_audio", "use_prompt", "description",
     "gen_prefix", "dataset_path", "dataset_name", "dataset_kwargs", "custom_dataset", "training_split",
     "validation_split", "test_split", "fewshot_split", "process_docs", "target_delimiter", "fewshot_delimiter",
     "fewshot_config", "output_type", "generation_kwargs", "repeats", "filter_list", "process_results", "metric_list",
     "lmms_eval_specific_kwargs",
-)  # fmt: skip
+))  # fmt: skip
 DEFAULTS = {"target_delimiter": " ", "fewshot_delimiter": "\n\n", "repeats": 1}
 ALWAYS = ("doc_to_text", "dataset_path", "output_type")  # the harness writes them for each task
 # What the harness takes where a task names no metrics or filters, and keys of a metric that are no options.
@@ -257,7 +255,10 @@ def _leaves(
     """The rows of `results` that are not aggregates. Raises MalformedResult if a row is not an object."""
     results, configs = content.results or EMPTY, _configs(content)
     fewshot, versions, counts = (content.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
-    untils, directions = _stops_of(configs), content.table("higher_is_better") or EMPTY
+    directions = content.table("higher_is_better") or EMPTY
+    told = {key: _told(_recorded(config)) for key, config in configs.items()}
+    # The rules judge no stop word but a full stop.
+    judges_stops = ["."] in [words[:1] for *_, words in told.values()]
     leaves = {}
     for key in results:
         numbers = row(results, key, "/results")
@@ -266,8 +267,7 @@ def _leaves(
         shot, count = fewshot.get(key), counts.get(key)
         count = count if type(count) is dict else EMPTY
         config = table(configs.get(key))
-        recorded = Recorded([*map(config.get, DECIDING), config.get("target_delimiter", " ")])
-        definition, fields, scored = (_told if recorded.is_short else _told.__wrapped__)(recorded)
+        definition, fields, scored, words = told.get(key) or _told(EMPTY)
         place = -1 if scored is None else scorings.setdefault(scored[0], (len(scorings), scored[1]))[0]
         leaves[key] = LeafResult(
             numbers,
@@ -275,7 +275,7 @@ def _leaves(
             version(versions.get(key)),
             whole(count.get("effective")),
             whole(count.get("original")),
-            until=untils.get(key, ""),
+            until="\n".join(map(str, words)) if judges_stops else "",
             definition=asked.note(definition, fields) if definition else "",
             less_is_better=_less_is_better(numbers, table(directions.get(key))),
             scoring=place,
@@ -283,13 +283,18 @@ def _leaves(
     return leaves
 
 
-@lru_cache(REMEMBERED)
-def _told(recorded: Recorded) -> tuple[str, tuple[AskedField, ...], tuple[bytes, Scoring] | None]:
-    """What a task asked, see `digested`, and how its answers are scored, with its encoding."""
-    *values, delimiter = recorded.take()
-    config = dict(zip(DECIDING, values, strict=True))
-    asked = digested(deciding(config)) if values.count(None) < len(values) else ("", ())
-    return *asked, _scoring_of(config, delimiter)
+def _recorded(config: Any) -> dict[str, Any]:
+    """The fields of a task's configuration that decide."""
+    return {name: value for name, value in config.items() if name in DECIDING} if type(config) is dict else EMPTY
+
+
+@Remembered
+def _told(recorded: dict[str, Any]) -> tuple[str, tuple[AskedField, ...], tuple[bytes, Scoring] | None, list[Any]]:
+    """What a task asked, see `digested`; how its answers are scored, with its encoding; and where answers end."""
+    config = {name: recorded.get(name) for name in DECIDING}
+    asked = digested(deciding(config)) if any(value is not None for value in config.values()) else ("", ())
+    stops = items(table(config["generation_kwargs"]).get("until"))
+    return *asked, _scoring_of(config, recorded.get("target_delimiter", " ")), stops
 
 
 def _scoring_of(config: Mapping[str, Any], delimiter: Any) -> tuple[bytes, Scoring] | None:
@@ -300,13 +305,12 @@ def _scoring_of(config: Mapping[str, Any], delimiter: Any) -> tuple[bytes, Scori
     is_own = config["process_results"] is not None
     delimiter = delimiter if type(delimiter) is str and len(delimiter) <= LONGEST_DELIMITER else None
     target = target if len(target) <= LONGEST_TARGET else ""
-    recorded = Recorded([output, is_own, config["metric_list"], config["filter_list"], delimiter, target])
-    return (_scoring if recorded.is_short else _scoring.__wrapped__)(recorded)
+    return _scoring([output, is_own, config["metric_list"], config["filter_list"], delimiter, target])
 
 
-@lru_cache(REMEMBERED)
-def _scoring(recorded: Recorded) -> tuple[bytes, Scoring]:
-    output, is_own, listed, filters, delimiter, target = recorded.take()
+@Remembered
+def _scoring(recorded: list[Any]) -> tuple[bytes, Scoring]:
+    output, is_own, listed, filters, delimiter, target = recorded
     metrics = {text(one.get("metric")): _without(one, *NO_OPTIONS) for one in items(listed) if type(one) is dict}
     metrics = metrics if listed else dict.fromkeys(USUAL_METRICS.get(output, ()), EMPTY)
     named = [one for one in items(filters or USUAL_FILTERS) if type(one) is dict]
@@ -339,18 +343,6 @@ def _groups(rows: Mapping[str, Any], above: str, leaves: Mapping[str, Any]) -> I
     for key in rows:
         if key not in leaves:
             yield GroupRow(key, f"{above}/{escape_pointer(key)}", row(rows, key, above))
-
-
-def _stops_of(configs: Mapping[str, Any]) -> dict[str, str]:
-    """The stop words of each task; empty unless one of them is a full stop, because the rules judge only that."""
-    found = {}
-    for key, config in configs.items():
-        words = table(config["generation_kwargs"]).get("until") if "generation_kwargs" in table(config) else None
-        if isinstance(words, list):
-            found[key] = words
-    if not any(words[:1] == ["."] for words in found.values()):
-        return {}
-    return {key: "\n".join(map(str, words)) for key, words in found.items()}
 
 
 def model_of(content: Content, config: Mapping[str, Any]) -> Model:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from bot.evaluation.formats import lm_eval_04
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import seconds, table, text
+from bot.evaluation.formats.fields import seconds, text
 from bot.evaluation.formats.format import Format, Rerun, command_line
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 
@@ -26,8 +26,8 @@ STAMP = "%Y%m%d_%H%M%S"  # the file has no time zone
 def recognise(content: Content) -> bool:
     """Recognise it as a file of lm-eval 0.4 with a task that only lmms-eval can have."""
     configs = content.table("configs") or {}
-    has_mark = any(not table(config).keys().isdisjoint(MARKS) for config in configs.values())
-    return has_mark and lm_eval_04.recognise(content)
+    marks = [mark for config in configs.values() if type(config) is dict for mark in MARKS if mark in config]
+    return bool(marks) and lm_eval_04.recognise(content)
 
 
 def parse(content: Content) -> Result:

@@ -22,6 +22,7 @@ A tool of yours adds fields: say which of them counts.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isfinite
@@ -29,7 +30,7 @@ from math import isfinite
 from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves
 from bot.evaluation.finding import Severity, examples, grouped, shown
 from bot.evaluation.measurement import Measurement, by_task, sizes
-from bot.evaluation.result import Result
+from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.rules.group_contradicts_leaves import TOLERANCE
 from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule
 
@@ -44,15 +45,13 @@ def contradicts_itself(case: Case) -> Violations:
     """Yield one violation for each thing that the file says differently in two places."""
     for one in case.result.contradictions:
         yield Violation(one.what, one.hint or HINT, one.pointer, severity=None if one.is_error else Severity.WARNING)
-    by_error = grouped((one.required.stderr_key, one) for one in case.measurements.present)
-    lacking = [one for found in by_error.values() for one in _lacking(found)]
-    for found in by_task(lacking).values():
+    for found in by_task(_lacking(case.measurements.present)).values():
         what, where = found[0].required.value_key, examples(keys_of(found))
         message = f"no standard error of {what} for {where}, and most tasks of the file have one"
         violation = case.at(found, message, HINT, "value")
         yield Violation(message, HINT, violation.pointer, violation.task, violation.leaves, severity=Severity.WARNING)
     usual = _usual(case.result)
-    unrecorded = [one for one in case.measurements.present if len(_lacks(one, usual)) > 1]
+    unrecorded = [one for one in case.measurements.present if len(_lacks(one, usual)) > 1] if usual else []
     for found in by_task(unrecorded).values():
         *names, last = [RECORDED[name] for name in _lacks(found[0], usual)]
         mean = _other_mean(case, found)
@@ -63,9 +62,17 @@ def contradicts_itself(case: Case) -> Violations:
 
 
 def _usual(result: Result) -> list[str]:
-    """The fields that most leaves of the file record."""
-    leaves = result.leaves.values()
-    return [name for name in RECORDED if 2 * sum(getattr(one, name) in ABSENT for one in leaves) < len(leaves)]
+    """The fields that most leaves of the file record; none where no leaf lacks two of those that another records."""
+    recorded = Counter(map(_recorded, result.leaves.values()))
+    if len(recorded) == 1:
+        return []
+    counts = [sum(count for one, count in recorded.items() if one[place]) for place in range(len(RECORDED))]
+    return [name for name, count in zip(RECORDED, counts, strict=True) if 2 * count > len(result.leaves)]
+
+
+def _recorded(leaf: LeafResult) -> tuple[bool, ...]:
+    """Which of the fields in `RECORDED` a leaf has."""
+    return leaf.version not in ABSENT, leaf.num_fewshot is not None, leaf.samples is not None, bool(leaf.definition)
 
 
 def _lacks(measurement: Measurement, usual: Sequence[str]) -> list[str]:
@@ -88,7 +95,11 @@ def _other_mean(case: Case, found: Sequence[Measurement]) -> str:
     return ""
 
 
-def _lacking(found: Sequence[Measurement]) -> list[Measurement]:
-    """Those without a standard error, where most have one."""
-    lacking = [one for one in found if one.stderr is None]
-    return lacking if 2 * len(lacking) < len(found) else []
+def _lacking(present: Sequence[Measurement]) -> list[Measurement]:
+    """Those without a standard error, where most of the same metric have one."""
+    lacking = grouped((one.required.stderr_key, one) for one in present if one.stderr is None)
+    if not lacking or sum(map(len, lacking.values())) == len(present):
+        return []
+    keys = Counter(one.required.stderr_key for one in present)
+    few = [lacking[key] for key, count in keys.items() if key in lacking and 2 * len(lacking[key]) < count]
+    return [one for found in few for one in found]

@@ -46,7 +46,7 @@ def implausibly_low(case: RowCase) -> Violations:
         raw = values[task_id]
         about, message = found, _column(case, found, task_raw(found[0].required.task, found) if raw is None else raw)
         if not message:
-            about = [measurement for measurement in found if _is_without_answer(measurement)]
+            about = [one for one in found if one.value == 0.0 and _is_without_answer(one)]
             message = _subtasks(about)
         if message:
             pointer = case.row.result.pointer_to("leaf", about[0].required.leaf_key)
@@ -56,13 +56,13 @@ def implausibly_low(case: RowCase) -> Violations:
 def _column(case: RowCase, found: list[Measurement], raw: float) -> str:
     """Describe the problem of the whole column, `raw` in the metric's unit; "" if there is none."""
     task = found[0].required.task
+    guess = fsum([measurement.required.lower for measurement in found]) / len(found)
+    if not task.higher_is_better or (raw != 0.0 and raw >= guess):
+        return ""
     # The first metric of a leaf counts its questions: IFEval's second one counts the instructions in them.
     sizes = {one.required.leaf.id: one.required.samples or one.samples or 0 for one in reversed(found)}
     samples = sum(sizes.values())
-    if not task.higher_is_better or samples < FEWEST:
-        return ""
-    guess = fsum([measurement.required.lower for measurement in found]) / len(found)
-    if raw != 0.0 and raw >= guess:
+    if samples < FEWEST:
         return ""
     others = [one.score for one in case.row.scores.tasks if one.score is not None and one.id != task.id]
     is_sound = 2 * sum(score >= ABOVE for score in others) >= len(others)
@@ -77,9 +77,7 @@ def _column(case: RowCase, found: list[Measurement], raw: float) -> str:
 
 
 def _is_without_answer(measurement: Measurement) -> bool:
-    """Tell whether a subtask has no right answer where guessing gives some."""
-    if measurement.value != 0.0:
-        return False
+    """Tell whether guessing gives right answers on a subtask that has none."""
     required = measurement.required
     guessed = required.lower / required.unit * (measurement.samples or 0)
     return required.task.higher_is_better and guessed >= GUESSED

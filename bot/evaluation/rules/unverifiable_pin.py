@@ -31,12 +31,9 @@ def unverifiable_pin(case: Case) -> Violations:
     present = case.measurements.present
     versions = [one for one in present if one.leaf.version is None and one.required.versions]
     shots = [one for one in present if one.leaf.num_fewshot is None and one.required.task.num_fewshot is not None]
-    is_part = is_shortened(case.result)
-    definitions = [
-        one
-        for one in present
-        if one.required.definitions and (is_part or not one.leaf.definition or has_address(case.result, one.leaf))
-    ]
+    definitions = [one for one in present if one.required.definitions]
+    if definitions and not is_shortened(case.result):
+        definitions = [one for one in definitions if not one.leaf.definition or has_address(case.result, one.leaf)]
     for what, field, found in (
         ("task version", "version", versions),
         ("number of shots", "num_fewshot", shots),

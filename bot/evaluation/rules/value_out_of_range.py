@@ -32,15 +32,22 @@ def value_out_of_range(case: Case) -> Violations:
     for measurement in case.measurements.present:
         required, value = measurement.required, measurement.value
         low, high = required.task.range
-        said = measurement.leaf.ranges.get(required.value_key, required.task.range)
-        is_other_unit = high > 0 and high in {100 * said[1], said[1] / 100}
+        said = measurement.leaf.ranges.get(required.value_key) if measurement.leaf.ranges else None
+        is_outside = not low <= value <= high
+        if not isfinite(value) or not (is_outside or (said and _is_other(said, value, high))):
+            continue
         what = f"{required.leaf_key} has {required.value_key} {value!r}"
-        if isfinite(value) and not low <= value <= high:
+        if is_outside or said is None:
             hint = _hint(value, required.task.id) if required.unit == 1 else ""
             yield case.at([measurement], f"{what}, outside {low:g} to {high:g}", hint)
-        elif isfinite(value) and (is_other_unit or not said[0] <= value <= said[1]):
+        else:
             whose = f"of {said[0]:g} to {said[1]:g}, as the file says, and of {low:g} to {high:g} on the leaderboard"
             yield case.at([measurement], f"{what} {whose}", "write the value and its range in the leaderboard's unit")
+
+
+def _is_other(said: tuple[float, float], value: float, high: float) -> bool:
+    """Tell whether the range that the file says is of another unit, or does not hold the value."""
+    return (high > 0 and high in {100 * said[1], said[1] / 100}) or not said[0] <= value <= said[1]
 
 
 def _hint(value: float, task_id: str) -> str:
