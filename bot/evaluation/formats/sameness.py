@@ -91,11 +91,16 @@ def _patterns() -> list[tuple[re.Pattern[str], Kind]]:
     ]
 
 
-@lru_cache(maxsize=4_096)
 def kind_of(name: str) -> Kind:
     """What a setting or argument of this name makes of a measurement; one that nobody knows was asked otherwise."""
+    return known_kind(name) or "asked"
+
+
+@lru_cache(maxsize=4_096)
+def known_kind(name: str) -> Kind | None:
+    """What the table says of a name, None for one that it does not have."""
     spelled = _spelled(name)
-    return next((kind for pattern, kind in _patterns() if pattern.match(spelled)), "asked")
+    return next((kind for pattern, kind in _patterns() if pattern.match(spelled)), None)
 
 
 def _spelled(name: str) -> str:
