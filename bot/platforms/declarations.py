@@ -33,6 +33,11 @@ def declaration_at(target: Target, named: Declared) -> Leaderboard | None:
         data = target.read_files([path]).get(path)
     except TooLarge:
         return None
+    return declaration_in(data, named)
+
+
+def declaration_in(data: bytes | None, named: Declared) -> Leaderboard | None:
+    """The declaration in the bytes that are kept of it, None if they are not that of this digest."""
     kept = _kept(data, named.id) if data else None
     return kept if kept is not None and kept.digest == named.digest else None
 

@@ -446,7 +446,7 @@ def kept_for(files: Mapping[str, bytes | None]) -> dict[str, tuple[str, str]]:
     """What the entries among files have a target keep: the source and the path there, by the path at the target."""
     entries: list[Entry] = []
     for path, data in files.items():
-        if data is not None and path.startswith(f"{FOLDER}/"):
+        if data is not None and path.startswith(f"{FOLDER}/") and b'"kept"' in data:
             with suppress(MalformedEntry):
                 entries.append(parse_entry(data))
     return {

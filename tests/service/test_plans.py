@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 
@@ -450,13 +450,42 @@ def test_a_changed_bound_is_one_migration(hub: Hub, tmp_path: Path, form: str) -
         assert story.requests == []
 
 
+def test_rows_that_could_not_be_looked_at_split_no_plan(hub: Hub, tmp_path: Path) -> None:
+    """Seven files are gone, and the source answers for three of them: three rows may go, and seven may not."""
+    story = board(hub, tmp_path, "commit")
+    gone = {path_of(f"acme/m{n}"): None for n in range(ROWS)}
+    hub.faults.order("/resolve/.*m[0-3]", status=503, times=-1)
+    hub.push(story.source, {**gone, "notes.json": b"{}"})
+    now = time.time()
+
+    def look(at: float) -> None:
+        settle(replace(story.contexts.open_context(story.watch), clock=lambda: at), everything=False)
+
+    look(now)
+    assert rows_of(story) == ROWS
+    hub.push(story.source, {path_of("acme/new"): result("acme/new", lm_eval_version="0.4.9")})
+    look(now + 5)  # before the others are tried again
+    assert rows_of(story) == ROWS + 1
+    hub.faults.ordered.clear()
+    look(now + 600)
+    assert rows_of(story) == ROWS + 1
+    assert "7 rows would be removed" in plan_of(story)
+
+
 def test_rescore_shows_averages_and_ranks_before_and_after_and_does_nothing_twice(hub: Hub, tmp_path: Path) -> None:
     story = board(hub, tmp_path, "commit")
     declared = story.folder / "tiny.toml"
     declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
-    [dry] = settle_watches(story.contexts, [story.watch], dry_run=True, rescore=True)
+    asked = []
+    for is_rescore in (False, True):
+        hub.calls.clear()
+        [dry] = settle_watches(story.contexts, [story.watch], dry_run=True, rescore=is_rescore)
+        asked.append(sorted(path for call in hub.calls if (path := call.raw_path) != "/api/whoami-v2"))
     [plan] = dry.plans
 
+    # Where both sides stand and which requests are open, however many rows there are; no file, folder or text is read.
+    heads = ["acme/contents/discussions", "acme/contents/refs", "acme/results/refs"]
+    assert asked == [[f"/api/datasets/{path}" for path in heads]] * 2
     assert plan.reasons == {"the declaration changed: tasks.sums.leaves.sums_plus.lower_bound: 1/4 → 1/5": ROWS}
     assert {(row.action, round(row.before or 0, 2), round(row.after or 0, 2)) for row in plan.rows} == {
         ("changed", 58.33, 59.38)

@@ -119,9 +119,11 @@ class Gate:
         bound = [look for look in looks if look.planned.action not in free]
         waiting = [item for look in bound for item in look.items if not item.is_held]
         is_large = not is_approved and self.is_large(plan)
-        # After a loss of the state nobody knows whether a larger plan waited.
-        may_be_part = is_large or (not is_approved and any(item.cause == "lost" for item in waiting))
-        if may_be_part and (until := self._incomplete_until(waiting)) is not None:
+        # After a loss of the state nobody knows whether a larger plan waited; nor what becomes of rows that failed.
+        failed = self._failed_there() if bound and not is_approved else []
+        is_lost = not is_approved and any(item.cause == "lost" for item in waiting)
+        may_be_part = is_large or is_lost or (bool(failed) and self.is_large(plan, len(failed)))
+        if may_be_part and (until := self._incomplete_until([*waiting, *failed])) is not None:
             for item in waiting:
                 state.items.postpone(item, until)
         elif is_large:
@@ -135,6 +137,13 @@ class Gate:
                     self.context.mark([Mark("plan", "", self.target)])
             return list(looks)
         return [look for look in looks if look.planned.action in free]
+
+    def _failed_there(self) -> list[Item]:
+        """The rows on main that failed and are tried again later: nobody knows yet whether they change or go."""
+        now, items = self.context.clock(), self.context.state.items.at("row", self.target)
+        failed = [one for one in items if 0 < one.attempts <= PLAN_WAITS_FOR and one.due > now and not one.is_held]
+        there = {entry.key for entry in self.entries()} if failed else set()
+        return [item for item in failed if item.subject in there]
 
     def _incomplete_until(self, waiting: Sequence[Item]) -> float | None:
         """When a plan is made again because a file or row of it could not be read just now; None if it is whole.
@@ -198,8 +207,8 @@ class Gate:
         proposed = {look.key: look.entry for look in looks if look.planned.action != "unchanged"}
         return with_ranks(plan, self.entries(), proposed) if proposed else plan
 
-    def is_large(self, plan: Plan) -> bool:
-        """Tell whether the plan removes or changes more rows than the watch allows without a person."""
+    def is_large(self, plan: Plan, more: int = 0) -> bool:
+        """Tell whether the plan, with some `more` rows, changes more than the watch allows without a person."""
         if self.is_first:
             return bool(plan.rows)
         if plan.having("restored"):
@@ -207,7 +216,10 @@ class Gate:
         if plan.having("removed") and not self.context.state.files.any():
             return True  # a source that lists nothing may be an outage of its service
         watch = self.context.watch
-        limits = [(len(plan.having("removed")), watch.max_removed), (len(plan.having("changed")), watch.max_changed)]
+        limits = [
+            (len(plan.having("removed")) + more, watch.max_removed),
+            (len(plan.having("changed")) + more, watch.max_changed),
+        ]
         if all(count <= (limit if isinstance(limit, int) else FEWEST) for count, limit in limits):
             return False
         size = self.board_size()

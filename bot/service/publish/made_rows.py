@@ -9,7 +9,7 @@ from msgspec import structs
 
 from bot.errors import Unavailable
 from bot.evaluation.leaderboard import Leaderboard
-from bot.platforms.declarations import declaration_at
+from bot.platforms.declarations import declaration_at, declaration_in
 from bot.platforms.source import TooLarge, is_wanted
 from bot.platforms.target import Target
 from bot.publishing.changes import why_rescored
@@ -199,10 +199,14 @@ def named_first(entry: Entry | None, request: Request | None) -> str:
 
 @dataclass
 class Rescored:
-    """Says why rows of a target have other numbers although their files are the same."""
+    """Says why rows of a target have other numbers although their files are the same.
+
+    `remembered` gives the text of the declaration of the last board, so that the target is not asked for it.
+    """
 
     target: Target
     today: Leaderboard
+    remembered: Callable[[], str] = lambda: ""
     _declared: dict[Declared, Leaderboard | None] = field(default_factory=dict, repr=False)
 
     def __call__(self, before: Entry, after: Entry | None) -> str:
@@ -210,5 +214,6 @@ class Rescored:
         named = before.leaderboard
         is_known = named.scoring_digest == self.today.scoring_digest
         if not is_known and named not in self._declared and len(self._declared) < MOST_DECLARATIONS_READ:
-            self._declared[named] = declaration_at(self.target, named)
+            known = declaration_in(self.remembered().encode(), named)
+            self._declared[named] = known or declaration_at(self.target, named)
         return why_rescored(before, after, self._declared.get(named), self.today)

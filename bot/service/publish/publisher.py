@@ -208,7 +208,12 @@ class TargetRows(ABC, Generic[T]):
     @cached_property
     def why(self) -> Rescored:
         """A function that says why rows have other numbers although their files are the same."""
-        return Rescored(self.target, self.context.leaderboard)
+
+        def remembered() -> str:
+            kept = self.context.state.boards.at(self.settings.to)
+            return kept.declaration if kept is not None else ""
+
+        return Rescored(self.target, self.context.leaderboard, remembered)
 
     def with_closed(self, target: Target, state: CurrentState, rows: Callable[[], Iterable[str]]) -> CurrentState:
         """The state in which a closed request that nobody can read any more has the rows of today, by their marks.
