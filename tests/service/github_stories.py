@@ -39,6 +39,7 @@ class GitHubStory:
     token: str = "bot-token"
     maintainers: str = '["meg"]'
     app: GitHubApp | None = None
+    limit: int = 20
     contexts: ContextFactory = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,7 +52,9 @@ class GitHubStory:
 
     @property
     def watch(self) -> Watch:
-        return parse_settings(SETTINGS.format(maintainers=self.maintainers), "bot.toml").watches[0]
+        text = SETTINGS.format(maintainers=self.maintainers)
+        text = text.replace("[[watches.targets]]", f"backfill_limit = {self.limit}\n[[watches.targets]]")
+        return parse_settings(text, "bot.toml").watches[0]
 
     @property
     def state(self) -> WatchState:

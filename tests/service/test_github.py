@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.platforms.github.target import MARKS_ONE_BY_ONE
 from bot.publishing.addresses import request_url, target_url
 from bot.publishing.publication import find_marker
 from bot.service.settings.environment import read_access
@@ -15,12 +16,14 @@ from bot.service.store.engine import connect
 from bot.service.store.state import Store
 from tests.command import completed
 from tests.platforms.github.fixtures import github
+from tests.service.github_stories import GitHubStory
 from tests.world.github_server import GitHubServer
 from tests.world.local_git import git
 from tests.world.results import TINY, path_of, result
 
 __all__ = ["github"]
 
+LISTINGS = r"/contents/pulls(\?|$)"
 FORMS = ["pull-request", "commit", "comment"]
 WATCH = """
 [[watches]]
@@ -130,3 +133,17 @@ def test_answers_are_kept_in_the_store_and_grow_old(tmp_path: Path) -> None:
     assert [again.answer(one, 111.0) for one in ("for ever", "for a while")] == ["ahead", None]
     store.close()
     again.close()
+
+
+@pytest.mark.slow
+def test_the_requests_of_many_rows_come_in_one_listing(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path, limit=100)
+    models = [f"acme/m-{n}" for n in range(MARKS_ONE_BY_ONE + 16)]
+    story.source.git.push("heads/main", {path_of(model): result(model) for model in models}, "Results", "ann")
+    story.settle()
+    assert len(story.target.pulls("open")) == len(models)
+    seen = github.state.count("GET", LISTINGS)
+    story.lose_state()
+    story.settle()
+    assert github.state.count("GET", LISTINGS) - seen < len(models)
+    story.end()

@@ -66,6 +66,30 @@ def test_a_hand_edit_elsewhere_changes_nothing_in_the_request(shared: SharedTabl
     assert shared.settle() == []
 
 
+def test_who_may_not_see_the_history_of_the_board_still_gets_every_other_row(hub: Hub, tmp_path: Path) -> None:
+    """What main was when a request was closed is then not known, nor where a push of somebody began."""
+    story = Story(hub, tmp_path, style="rolling")
+    story.push()
+    story.settle()
+    [request] = story.requests
+    hub.faults.order("/contents/commits/", status=403, times=-1)
+    hub.set_status(story.target, request, "closed", "meg")
+    story.push(model="acme/borea-1b")
+    assert failed(story) == []
+    [request] = story.requests
+    hub.push(story.target, {"note.md": b"mine"}, "Note", user="meg", ref=request.ref)
+    story.push(model="acme/cirrus-1b")
+    assert failed(story) == []
+    rows = [path for path, _ in story.target.refs[request.ref].tree.files() if path.startswith("entries/")]
+    assert [path.split("/")[3] for path in rows] == ["borea-1b", "cirrus-1b"]  # what meg closed stays declined
+    assert story.acts() == ["request", "request", "commit", "rename", "edit"]
+    story.end()
+
+
+def failed(story: Story) -> list[str]:
+    return [one.text for one in story.settle() if one.outcome == "failed"]
+
+
 def test_what_a_person_closes_is_declined_and_what_the_bot_closed_before_is_not(shared: SharedTable) -> None:
     shared.edit(START + PERSON)
     shared.settle()

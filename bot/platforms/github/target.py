@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -21,7 +21,7 @@ from github.PullRequest import PullRequest
 from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Stale
-from bot.evaluation.finding import examples
+from bot.evaluation.finding import examples, grouped
 from bot.platforms.caches import KnownThreads, RowIndex, RowStore, lazy_property
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, repeated_comments, shared_in
 from bot.platforms.github.address import GitHubAddress
@@ -59,6 +59,7 @@ from bot.publishing.publication import (
 )
 from bot.publishing.texts import PUSHED, commit_message
 
+MARKS_ONE_BY_ONE = 10  # whose requests are asked for one by one; those of more come in one listing of all
 PREFIX = "leaderboard-bot/"
 # What git refuses in a ref, of what an entry's key can hold (git help check-ref-format).
 REFUSED = re.compile(r"\.\.|(^|/)\.|\.(/|$)|\.lock(/|$)|//|[^\w./-]", re.ASCII)
@@ -246,8 +247,9 @@ class GitHubTarget(Target):
         return self._source.head()
 
     def look_again(self) -> None:
-        """Forget the commit at the default branch."""
-        self.__dict__.pop("_main", None)
+        """Forget the commit at the default branch, and what was listed of our requests."""
+        for name in ("_main", "_asked_for", "_by_branch"):
+            self.__dict__.pop(name, None)
 
     def head(self) -> str:
         """The commit at the default branch, "" if the repository is empty."""
@@ -336,9 +338,28 @@ class GitHubTarget(Target):
             return []
 
     def _pulls(self, mark: Marker) -> list[PullRequest]:
-        """Our requests of this mark, newest first."""
-        head = f"{self.address.name.partition('/')[0]}:{branch_name(mark)}"
-        found = self.client(lambda: list(self._repo.get_pulls(state="all", head=head)))
+        """Our requests of this mark, newest first, as of the last write; those of many marks come in one listing."""
+        branch = branch_name(mark)
+        self._asked_for.add(branch)
+        found = self._by_branch.get(branch, []) if len(self._asked_for) > MARKS_ONE_BY_ONE else self._pulls_from(branch)
+        return self._ours(found, mark)
+
+    def _pulls_from(self, branch: str) -> list[PullRequest]:
+        head = f"{self.address.name.partition('/')[0]}:{branch}"
+        return self.client(lambda: list(self._repo.get_pulls(state="all", head=head)))
+
+    @lazy_property
+    def _asked_for(self) -> set[str]:
+        """The branches of which the requests were asked for since the last write."""
+        return set()
+
+    @lazy_property
+    def _by_branch(self) -> Mapping[str, Sequence[PullRequest]]:
+        """All requests of the repository by their branches."""
+        found = self.client(lambda: list(self._repo.get_pulls(state="all")))
+        return grouped((pull.head.ref, pull) for pull in found)
+
+    def _ours(self, found: Iterable[PullRequest], mark: Marker) -> list[PullRequest]:
         ours = [pull for pull in found if is_ours(pull, self.client) and find_marker(pull.body or "") == mark]
         return sorted(filter(self._is_here, ours), key=lambda pull: -pull.number)
 
@@ -532,7 +553,7 @@ class GitHubTarget(Target):
         base, mark = self._repo.default_branch, publication.mark
         made = self.client.sent_once(
             lambda: self.client(lambda: self._repo.create_pull(base, branch, title=text.title, body=text.body)),
-            lambda: next((pull for pull in self._pulls(mark) if pull.state == "open"), None),
+            lambda: next((one for one in self._ours(self._pulls_from(branch), mark) if one.state == "open"), None),
         )
         self._discussions.note_head(made.number, mark, commit, main)
         return made.html_url

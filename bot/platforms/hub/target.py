@@ -231,11 +231,12 @@ class HubTarget(Target):
         """
         row, ref = self.known.find(num) or {}, f"refs/pr/{num}"
         if "blocked" not in row and row.get("base") and row.get("rows") and ref in self.refs:
-            main = self.source.head_at(self.discussions.read(num).closed_at, self.head())
-            changed = [change.path for change in self.source.changes(row["base"], self.refs[ref])]
-            there = self.files.read(changed, self.refs[ref])
-            merged = self._merge(row["base"], main, {path: there.get(path) for path in changed})
-            self.known.note(num, {"blocked": "yes" if merged.conflicts else ""})
+            with suppress(Refused):  # who may not see what main was counts what people closed as declined
+                main = self.source.head_at(self.discussions.read(num).closed_at, self.head())
+                changed = [change.path for change in self.source.changes(row["base"], self.refs[ref])]
+                there = self.files.read(changed, self.refs[ref])
+                merged = self._merge(row["base"], main, {path: there.get(path) for path in changed})
+                self.known.note(num, {"blocked": "yes" if merged.conflicts else ""})
         row = self.known.find(num) or {}
         return bool(row.get("blocked")) or row.get("rows") == ""
 
@@ -278,7 +279,8 @@ class HubTarget(Target):
         pushes = tuple(Push(one.oid, one.author) for one in thread.commits if one.author != self.client.user)
         self.discussions.note_head(num, self.refs.get(f"refs/pr/{num}", ""))
         if pushes or "base" not in (self.known.find(num) or {}):
-            self.known.note(num, {"base": self._found_base(num, thread)})
+            with suppress(Refused):  # then the Hub's own word about conflicts counts
+                self.known.note(num, {"base": self._found_base(num, thread)})
         proposed = self.proposed(num, mark, paths, files)
         merged = self._merged(num, proposed)
         conflicts = merged.conflicts
@@ -305,12 +307,12 @@ class HubTarget(Target):
         return self._merge(self._base(num), self.head(), files)
 
     def _merge(self, base: str, main: str, files: Files) -> Merged:
-        if base == main or not files:
+        if base in {"", main} or not files:
             return Merged(files, frozenset())
         now = self.files.read(tuple(files), main)
-        ids = self.source.object_ids(list(files), base) if base else {}
+        ids = self.source.object_ids(list(files), base)
         moved = [path for path in files if ids.get(path) != (blob_id(now[path]) if path in now else None)]
-        there = self.files.read([path for path in moved if path in ids], base) if base else {}
+        there = self.files.read([path for path in moved if path in ids], base)
         return merge_files({path: there.get(path) if path in moved else now.get(path) for path in files}, now, files)
 
     def proposed(self, num: int, mark: Marker, paths: tuple[str, ...], files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -319,7 +321,7 @@ class HubTarget(Target):
         if head is None:
             return {}
         if mark.is_shared:
-            base = self.source.fork_point(head, self.head())
+            base = self._base(num) or self.source.fork_point(head, self.head())
             paths = tuple(one.path for one in self.source.changes(base, head) if not is_kept(one.path))
             files = self.files.read(paths, self.head())
         there = self.files.read(paths, head)
