@@ -23,7 +23,6 @@ from bot import errors
 from bot.cli.app import app
 from bot.evaluation import leaderboard, task
 from bot.evaluation.finding import Waived
-from bot.evaluation.formats import BUILT_IN
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard
 from bot.evaluation.likeness import Alike
@@ -89,11 +88,10 @@ def test_every_table_of_a_declaration_has_its_section() -> None:
     assert declared - {task.DeclarationModel} == set(TABLES.values())
 
 
-@pytest.mark.parametrize("choices", [[known.id for known in BUILT_IN], get_args(MmluFamily)])
-def test_every_choice_of_a_declaration_is_documented(choices: list[str]) -> None:
+def test_every_family_of_mmlu_is_documented() -> None:
     page = (ROOT / "docs" / "leaderboards.md").read_text(encoding="utf-8")
 
-    assert [name for name in choices if f'`"{name}"`' not in page] == []
+    assert [name for name in get_args(MmluFamily) if f'`"{name}"`' not in page] == []
 
 
 def commands(group: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -39,19 +40,23 @@ def replies(request: Discussion) -> list[str]:
 
 
 PLACES: dict[str, str] = {
-    "source": "a request or a push, at the source",
-    "plan": "the plans at the target",
-    "request": "a request of the bot at the target",
-    "shared": "one that holds many rows",
+    "source": "at a request or a push, at the source",
+    "request": "at a request of the bot at the target",
+    "shared": "at one that holds many rows",
+    "plan": "at the plans of the target",
 }
 
 
 def commands_table() -> str:
     """All commands as a table for the documentation."""
-    lines = ["| command | where | who | does |", "| --- | --- | --- | --- |"]
-    who = {"anybody": "anybody", "maintainers": "`maintainers`"}
-    lines += [f"| `{c.usage}` | {PLACES[c.where]} | {who[c.who]} | {c.does} |" for c in COMMANDS]
+    lines = ["| command | does |", "| --- | --- |"]
+    for where, there in groupby(COMMANDS, key=lambda one: one.where):
+        lines += [f"| *{PLACES[where]}* | |", *(f"| `{one.usage}` | {one.does} |" for one in there)]
     return "\n".join(lines)
+
+
+def test_anybody_may_look_and_only_maintainers_decide() -> None:
+    assert [one.usage for one in COMMANDS if one.who == "anybody"] == ["/recheck", "/explain [TASK]"]
 
 
 def test_the_documented_table_is_made_from_the_code() -> None:
