@@ -13,6 +13,7 @@ from bot.evaluation.draft.form_draft import DraftedForm, draft_forms
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.submission import parse_submission
 from tests.evaluation.test_form_mutations import mutations
+from tests.variants import SLOW
 
 MODELS = {"acme/atlas-7b": (57.5, 46.0), "acme/borea-1b": (40.25, 12.5), "other/heron-3b": (62.5, 37.5)}
 Files = dict[str, Any]
@@ -105,7 +106,7 @@ def test_the_numbers_of_any_layout_are_found(layout: Callable[[str, float, float
         assert others == ([] if layout is not graded else [pytest.approx((x + y) / 200)])
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("layout", [one if one is not graded else pytest.param(one, marks=SLOW) for one in LAYOUTS])
 def test_a_misspelled_place_of_a_drafted_form_gives_no_wrong_number(
     layout: Callable[[str, float, float], Files],
 ) -> None:

@@ -451,9 +451,9 @@ def test_a_path_that_reads_in_two_ways_names_no_model() -> None:
 
 HOSTILE = {
     "deep": b"[" * 100_000,
-    "keys": b"{" + b",".join(b'"k%d": 1' % number for number in range(100_000)) + b"}",
-    "matches": b'{"m": "a/b", "r": {' + b",".join(b'"k%d": {"x": 0.5}' % number for number in range(100_000)) + b"}}",
-    "list": b'{"m": "a/b", "l": [' + b",".join([b'{"x": 0.5}'] * 100_000) + b"]}",
+    "keys": b"{" + b",".join(b'"k%d": 1' % number for number in range(20_000)) + b"}",
+    "matches": b'{"m": "a/b", "r": {' + b",".join(b'"k%d": {"x": 0.5}' % number for number in range(20_000)) + b"}}",
+    "list": b'{"m": "a/b", "l": [' + b",".join([b'{"x": 0.5}'] * 20_000) + b"]}",
     "long": b'{"m": "a/b", "r": {"' + b"a_" * 200_000 + b'": {"x": 0.5}}}',
 }
 
@@ -470,7 +470,7 @@ def test_a_hostile_file_ends_in_a_finding_and_soon(name: str) -> None:
     started = time.process_time()
     parsed = parse(board, HOSTILE[name])
     assert parsed.problem is not None or parsed.result is not None
-    assert time.process_time() - started < 5
+    assert time.process_time() - started < 2
 
 
 def test_what_stands_beside_each_of_many_rows_is_found_by_its_number() -> None:

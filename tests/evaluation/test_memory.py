@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.command import bot
+
 ROOT = Path(__file__).parents[2]
 LIMIT = 400 * 1024  # KiB of resident memory
 MEASURED = """
@@ -87,8 +89,7 @@ def test_the_limit_of_one_file_is_an_option(tmp_path: Path) -> None:
     (tmp_path / "results.json").write_text('{"results": {}, "config": {}}' + " " * 1000)
 
     def said(*options: str) -> str:
-        words = [sys.executable, "-m", "bot", "check", str(tmp_path), *options]
-        return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False).stdout
+        return bot("check", tmp_path, *options)[1]
 
     assert "has 1.1 KB; the limit is 1,000 bytes" in said("--max-bytes", "1000").replace("\n   ", "")
     assert "the limit is" not in said("--max-bytes", "2000")

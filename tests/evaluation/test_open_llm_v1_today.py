@@ -68,6 +68,7 @@ def test_versions_and_shots_are_those_of_todays_harness(field: str, value: Any, 
     assert rules_of(outcome_of(data, V1)) == rules | {"not-comparable"}
 
 
+@pytest.mark.slow
 def test_the_versions_are_those_of_the_installed_harness() -> None:
     for task, leaf in declared(V1).leaves():
         key = leaf.key("lm-eval-0.4")

@@ -153,6 +153,7 @@ def survives(data: bytes, leaderboard: str = "open-llm-v2") -> None:
         assert entry is None or parse_entry(entry.to_bytes()) == entry
 
 
+@pytest.mark.slow
 @given(JSON)
 def test_any_json_value_is_read_or_refused(value: Any) -> None:
     survives(dumps(value))

@@ -187,6 +187,7 @@ class Found(HTMLParser):
             self.tables[-1][-1][-1] += data
 
 
+@cache
 def found(page: bytes) -> Found:
     """Read a page."""
     parser = Found()

@@ -30,6 +30,7 @@ from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
 from bot.reporting.comparison import sentence_of
 from tests.evaluation.judging import declared
 from tests.pages.boards import board_of_rows, found, generated, site_of
+from tests.variants import SLOW
 
 
 def named(entry: Entry, name: str, precision: str = "bfloat16") -> Entry:
@@ -473,7 +474,7 @@ ODD: tuple[object, ...] = (
 )
 
 
-@pytest.mark.parametrize("share", [30, pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("share", [150, pytest.param(30, marks=SLOW), pytest.param(1, marks=pytest.mark.campaign)])
 def test_an_entry_in_which_a_stranger_changed_one_value_is_refused_or_shown(share: int) -> None:
     first, sound, last = generated(3)
     changed = list(itertools.product([place for place in places(json.loads(sound.to_bytes())) if place], ODD))

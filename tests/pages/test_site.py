@@ -31,9 +31,22 @@ ATOM = "{http://www.w3.org/2005/Atom}"
 ROWS = {"examples": examples, "generated": lambda: generated(30), "hostile": hostile}
 
 
+class KeptSite(Site):
+    """Makes each of its files once."""
+
+    def __init__(self, content: PageContent) -> None:
+        super().__init__(content)
+        self.files: dict[str, bytes] = {}
+
+    def __getitem__(self, path: str) -> bytes:
+        if path not in self.files:
+            self.files[path] = super().__getitem__(path)
+        return self.files[path]
+
+
 @pytest.fixture(scope="module", params=one_of(["hostile", "examples", "generated"]))
 def site(request: pytest.FixtureRequest) -> Site:
-    return site_of(ROWS[request.param]())
+    return KeptSite(site_of(ROWS[request.param]()).content)
 
 
 def pages(site: Site) -> Iterator[tuple[str, Found]]:

@@ -175,6 +175,7 @@ def test_a_burst_of_500_pushes_is_few_settlements(story: Story) -> None:
     assert 2 <= done <= most
 
 
+@pytest.mark.slow
 def test_settle_from_the_command_line_says_what_it_did(story: Story) -> None:
     story.push()
     dry = run(story.hub, story.folder, "settle", "--dry-run")

@@ -112,6 +112,7 @@ def test_a_page_in_place_of_a_file_is_an_outage_of_that_file(story: Story) -> No
     assert "odd-1b" in rows_at(story)
 
 
+@pytest.mark.slow
 def test_a_listing_that_is_a_page_is_an_outage_and_withdraws_nothing(story: Story) -> None:
     hub = story.hub
     hub.push(story.source, sound_files())

@@ -56,6 +56,7 @@ def settle(folder: Path, server: GitHubServer) -> subprocess.CompletedProcess[st
     return completed("settle", "--config", "bot.toml", cwd=folder, env=environment)
 
 
+@pytest.mark.slow
 def test_a_watch_is_settled_into_github_once(github: GitHubServer, tmp_path: Path) -> None:
     harness = github.state.add_repo("harness/evaluation", {"a": b"0"}).git
     since, measured = harness.refs["heads/main"], harness.push("heads/main", {"a": b"1"})

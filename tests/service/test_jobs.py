@@ -125,6 +125,7 @@ def test_after_rows_of_workers_the_rows_are_counted_again(hub: Hub, tmp_path: Pa
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 def test_rows_that_workers_write_during_a_pass_are_no_unexplained_ones(
     hub: Hub, tmp_path: Path, postgres: Cluster
 ) -> None:

@@ -111,6 +111,7 @@ def test_an_answer_to_a_plan_makes_the_ledger_anew(hub: Hub, tmp_path: Path, ans
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("right", "effect"), one_of([(None, "to remove"), ((60, 60, 70), "to change")]))
 def test_requests_that_wait_for_a_merge_are_counted_with_what_they_do(
     hub: Hub, tmp_path: Path, right: tuple[int, int, int] | None, effect: str
@@ -616,6 +617,7 @@ def test_a_row_of_a_closed_request_for_new_scores_stays_declined_without_the_oth
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 @pytest.mark.parametrize("style", one_of(["entry", "rolling"]))
 def test_a_request_that_main_has_made_needless_is_closed_within_a_day(
@@ -683,7 +685,7 @@ def test_a_held_row_that_somebody_brings_back_waits_no_longer(hub: Hub, tmp_path
 
 
 @STATES
-@pytest.mark.parametrize("word", ["restore", "drop"])
+@pytest.mark.parametrize("word", one_of(["restore", "drop"]))
 def test_an_answer_about_lost_rows_counts_without_the_state_too(
     hub: Hub, tmp_path: Path, word: str, is_lost: bool
 ) -> None:

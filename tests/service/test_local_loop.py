@@ -119,6 +119,7 @@ def test_a_row_of_sound_files_that_is_rejected_is_told(tmp_path: Path, capsys: p
     assert ": indistinct-models: 2 files with different values of " in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_lost", one_of([False, True]))
 def test_a_merged_row_that_somebody_edits_in_the_folder_is_proposed_again(
     contexts: ContextFactory, tmp_path: Path, is_lost: bool
@@ -237,6 +238,7 @@ def test_cron_hears_of_a_failure_once_until_it_is_gone(contexts: ContextFactory,
     contexts.store.close()
 
 
+@pytest.mark.slow
 def test_the_plan_of_a_folder_names_the_commands_that_answer_it(contexts: ContextFactory, tmp_path: Path) -> None:
     watches = parse_settings(SETTINGS.replace('to = "board"', 'to = "board"\nas = "commit"'), "bot.toml").watches
     source, board = Folder(tmp_path / "results"), tmp_path / "board"

@@ -229,7 +229,7 @@ def test_a_row_that_a_person_has_to_review_is_not_committed_at_the_next_look(
 
 
 @pytest.mark.parametrize(
-    "place", ["/api/datasets/acme/results/refs", "/tree/", f"/resolve/.*{path_of('acme/borea-1b')}"]
+    "place", one_of(["/tree/", "/api/datasets/acme/results/refs", f"/resolve/.*{path_of('acme/borea-1b')}"])
 )
 def test_what_cannot_be_read_after_the_state_was_lost_is_not_withdrawn(hub: Hub, tmp_path: Path, place: str) -> None:
     story = Story(hub, tmp_path, style="rolling", limit=1)
@@ -249,7 +249,7 @@ def test_what_cannot_be_read_after_the_state_was_lost_is_not_withdrawn(hub: Hub,
     story.end()
 
 
-@pytest.mark.parametrize(("count", "is_pushed"), [(7, False), (7, True), (6, False)])
+@pytest.mark.parametrize(("count", "is_pushed"), one_of([(7, True), (7, False), (6, False)]))
 def test_an_approval_waits_for_a_row_that_cannot_be_looked_at(
     hub: Hub, tmp_path: Path, count: int, *, is_pushed: bool
 ) -> None:

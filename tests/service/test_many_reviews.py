@@ -43,6 +43,7 @@ def test_150_reviews_and_200_commands_of_strangers_are_bounded(hub: Hub, tmp_pat
     assert story.acts() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["results_1.json"])
 def test_files_full_of_rows_stay_small_in_memory(hub: Hub, tmp_path: Path, name: str) -> None:
     story = Story(hub, tmp_path)

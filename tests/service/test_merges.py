@@ -21,6 +21,7 @@ from tests.service.passes import settle
 from tests.service.shared_tables import SERVICES, START, SharedTable, shared_table
 from tests.service.stories import KEY, Story
 from tests.service.table_stories import watch_of
+from tests.variants import one_of
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 from tests.world.routes_talk import merged_changes
@@ -29,7 +30,7 @@ __all__ = ["github"]
 PERSON, ROW = b"person-3b,55.00,by hand\n", b"acme/m1-7b,58.33,\n"
 
 
-@pytest.fixture(params=SERVICES)
+@pytest.fixture(params=one_of(SERVICES))
 def shared(request: pytest.FixtureRequest, tmp_path: Path) -> SharedTable:
     """A table with an open request of the bot for one new row at its end."""
     shared = shared_table(request, request.param, tmp_path)
@@ -108,7 +109,7 @@ def test_what_a_person_closes_is_declined_and_what_the_bot_closed_before_is_not(
     assert (shared.rows(last)[-2:], shared.conflicts(last)) == (["person-3b", "acme/m3-7b"], [])
 
 
-@pytest.mark.parametrize("is_seen", [False, True])
+@pytest.mark.parametrize("is_seen", one_of([False, True]))
 def test_who_closes_a_request_that_does_not_merge_declines_nothing(shared: SharedTable, *, is_seen: bool) -> None:
     shared.edit(START + PERSON)
     if is_seen:
@@ -192,7 +193,7 @@ def test_a_row_that_a_person_edits_under_its_request_is_proposed_in_one_that_mer
     story.end()
 
 
-@pytest.mark.parametrize("is_many", [False, True])
+@pytest.mark.parametrize("is_many", one_of([False, True]))
 def test_a_row_that_a_person_adds_by_hand_leaves_no_conflict(hub: Hub, tmp_path: Path, *, is_many: bool) -> None:
     story = Story(hub, tmp_path, style="rolling" if is_many else "entry")
     story.push()

@@ -96,6 +96,7 @@ def test_a_server_that_goes_away_is_an_outage_and_costs_nothing(hub: Hub, tmp_pa
         story.end()
 
 
+@pytest.mark.slow
 def test_a_server_that_only_reads_after_a_failover_is_an_outage(hub: Hub, tmp_path: Path, postgres: Cluster) -> None:
     url = postgres.database()
     story, name = Story(hub, tmp_path, database=url), make_url(url).database

@@ -169,6 +169,7 @@ def own(model: str, row: dict[str, object]) -> dict[str, object]:
     return {"resps": [[[f"{first}{len(model)}", "False"]], [["-2.0", "False"]]]}
 
 
+@pytest.mark.slow
 def test_questions_that_no_other_row_has_are_refused_by_the_service_and_by_verify(story: Story) -> None:
     """Two rows have the questions of the task; the third has easy ones."""
     for model, count in (("acme/one", 41), ("acme/two-b", 42)):

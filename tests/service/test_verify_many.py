@@ -131,7 +131,7 @@ def test_a_history_that_is_read_once_gives_the_same_commits_as_one_question_afte
 ) -> None:
     dice, folder, commits = random.Random(seed), Folder(tmp_path / "results"), list[str]()
     names = [f"d{n % 3}/f{n}.json" for n in range(8)]
-    for number in range(20):
+    for number in range(12):
         files: dict[str, bytes | None] = {"README.md": b"%d" % number}
         for name in dice.sample(names, 2):
             is_gone = (folder.path / name).exists() and dice.random() < 0.4
@@ -139,7 +139,7 @@ def test_a_history_that_is_read_once_gives_the_same_commits_as_one_question_afte
         commits.append(folder.push(files))
     many = GitSource(tmp_path / "results")
 
-    for _ in range(60):
+    for _ in range(20):
         paths, commit = dice.sample(names, dice.randrange(1, 4)), dice.choice(commits)
         assert many.touched(paths, commit) == GitSource(tmp_path / "results").touched(paths, commit)
 

@@ -153,7 +153,7 @@ def odd_text(source: Random, most: int) -> str:
 
 def test_each_repair_scores_as_the_repaired_text_alone() -> None:
     source, scorer, glued = Random(7), Scorer(), 0
-    for _ in range(4000):
+    for _ in range(1500):
         text, golds = odd_text(source, source.choice((3, 5, 20))), ((odd_text(source, 3),), (odd_text(source, 4), "10"))
         judged = assess(scorer, DropSample("plain", text, golds, None, None), scorer.answers[golds])
         alone = Scorer()
@@ -163,4 +163,4 @@ def test_each_repair_scores_as_the_repaired_text_alone() -> None:
         is_glued_text = any(map(is_glued, split_tokens(text)))
         assert judged.unglued == (alone.score(" ".join(text.split()), golds) if is_glued_text else None), text
         glued += is_glued_text
-    assert glued > 1000
+    assert glued > 300

@@ -258,7 +258,7 @@ def test_a_row_of_a_parquet_log_is_bounded(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.parametrize("limit", one_of(["MOST_ROWS", "MOST_PRINTED"]))
 def test_a_parquet_log_of_very_many_rows_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
     monkeypatch.setattr(lighteval, limit, 1000)
-    rows = 20_000_000
+    rows = 4_000_000
     places = pa.array(pa.repeat(pa.scalar(0, pa.int32()), rows))
     table = pa.table({"full_prompt": pa.DictionaryArray.from_arrays(places, pa.array(["?"]))})
     pq.write_table(table, tmp_path / "x.parquet", compression="zstd", row_group_size=rows)
@@ -270,7 +270,7 @@ def test_a_parquet_log_of_very_many_rows_ends(tmp_path: Path, monkeypatch: pytes
 
 def test_a_reader_that_wants_no_more_rows_ends_the_process_that_reads_them(tmp_path: Path) -> None:
     row = {"full_prompt": "?", "predictions": ["a"], "gold": ["a"], "metrics": {"acc": 1.0}}
-    pq.write_table(pa.Table.from_pylist([row] * 100_000), tmp_path / "x.parquet")
+    pq.write_table(pa.Table.from_pylist([row] * 20_000), tmp_path / "x.parquet")
     found = read_log(tmp_path / "x.parquet")
     assert isinstance(next(iter(found)), Sample)
     found.close()  # type: ignore[attr-defined]

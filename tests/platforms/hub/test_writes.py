@@ -222,23 +222,23 @@ def test_what_a_look_costs_does_not_grow_with_the_requests_that_are_open(
     def look() -> list[tuple[int, str]]:
         return [(num, row["status"]) for num, row in HubTarget(client, address, known).requests]
 
-    rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", opened(n), "bot")[0] for n in range(95)]
+    rows = [hub.open_request(contents, {"a.json": b"1"}, "Add", opened(n), "bot")[0] for n in range(55)]
     for row in rows[:35]:
         hub.merge(contents, row)
     first = look()
-    assert len(first) == 95
+    assert len(first) == 55
     before = lists_asked(hub)
     assert look() == first
     assert lists_asked(hub) - before == 1
 
-    hub.open_request(contents, {"a.json": b"1"}, "Add", opened(95), "bot")
+    hub.open_request(contents, {"a.json": b"1"}, "Add", opened(55), "bot")
     before = lists_asked(hub)
-    assert look() == [*first, (96, "open")]
+    assert look() == [*first, (56, "open")]
     assert lists_asked(hub) - before == 1
 
-    hub.set_status(contents, rows[94], "closed", "ann")  # one of the first page of the list
+    hub.set_status(contents, rows[54], "closed", "ann")  # one of the first page of the list
     before = lists_asked(hub)
-    assert dict(look()) == {**dict(first), 95: "closed", 96: "open"}
+    assert dict(look()) == {**dict(first), 55: "closed", 56: "open"}
     assert lists_asked(hub) - before == 1
 
 
