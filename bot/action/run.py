@@ -28,7 +28,7 @@ from bot.action.job import (
 from bot.action.verify import verify
 from bot.errors import BotError, CallError, Gone, MalformedEntry, Refused
 from bot.evaluation.compare import MeasuredRun, RunComparison, compare
-from bot.evaluation.finding import Finding, Severity, counted, examples
+from bot.evaluation.finding import Finding, Severity, counted, examples, file_of
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
@@ -134,9 +134,12 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     board = open_board(run) if inputs.compare_to not in {"", BASE} else None
     target = run.opener.target(inputs.to, inputs.form) if inputs.mode == "publish" else None
     there = target.scan_entries().entries if target else []
+    published_before: set[tuple[str, str]] = set()
     if target is not None and trigger.before is not None and inputs.changed_only:
-        trigger = replace(trigger, before=last_published(run, target, there, trigger.before))
-    changed = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
+        start_at, published_before = published_up_to(run, target, there, trigger.before)
+        trigger = replace(trigger, before=start_at)
+    gathered = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
+    changed = [one for one in gathered if one.last is None or (one.path, one.last.oid) not in published_before]
     if target is not None and not changed and not (inputs.changed_only and trigger.is_change):
         raise CallError(NOTHING_TO_PUBLISH.format(patterns=", ".join(inputs.results)))
     found = list(changed)
@@ -180,10 +183,14 @@ def changed_declaration(run: Run) -> str:
     return path if any(file.path == path for file in files) else ""
 
 
-def last_published(run: Run, target: Target, there: Iterable[Entry], before: str) -> str:
-    """The newest commit up to `before` from which a row was published, also into an open request; else `before`.
+def published_up_to(
+    run: Run, target: Target, there: Iterable[Entry], before: str
+) -> tuple[str | None, set[tuple[str, str]]]:
+    """The commit from which to read, up to `before`, and the files that were published since: path and commit of each.
 
-    GitHub drops a run that waits when another one comes: what its push brought is read by the next.
+    GitHub drops a run that waits when another one comes, and a run may end between two rows: what their pushes brought
+    is read by the next. So that starts at the last commit but one from which a row was published, also into an open
+    request; before the only one, None at the first of all, so that everything is read.
     """
     board, rows = run.leaderboard.id, list(there)
     if run.inputs.form == "pull-request":
@@ -194,10 +201,16 @@ def last_published(run: Run, target: Target, there: Iterable[Entry], before: str
                 with suppress(MalformedEntry):  # somebody else pushed there
                     rows.append(parse_entry(data, path))
     source = run.source()
-    known = {file.commit for row in rows for file in row.evidence if file.source == source.name}
-    with suppress(Gone):  # the history was rewritten
-        return next((one for one in source.last_commits(before) if one in known), before)
-    return before
+    try:
+        commits = source.last_commits(before)
+    except Gone:  # the history was rewritten
+        return before, set()
+    files = [file for row in rows for file in row.evidence if file.source == source.name and file.commit in commits]
+    known = sorted({commits.index(file.commit) for file in files})
+    if not known:
+        return before, set()
+    start_at = known[1] if len(known) > 1 else known[0] + 1
+    return next(iter(commits[start_at:]), None), {(file_of(file.path), file.commit) for file in files}
 
 
 def findings_in(judgement: Judgement) -> Iterator[Finding]:

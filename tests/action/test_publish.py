@@ -149,6 +149,34 @@ def test_what_a_dropped_run_would_have_published_is_published_by_the_next(
     assert "acme/bolt-1b" not in ran.log  # it is published
 
 
+@pytest.mark.parametrize("is_one_commit", [True, False])
+def test_what_a_run_that_ended_between_two_rows_left_is_published_by_the_next(
+    github: GitHubServer, here: HereRunner, *, is_one_commit: bool
+) -> None:
+    """Two rows of one push: GitHub takes the request of one, and then nothing until the run is over."""
+    event, sha = push(github, {GOOD: result()})
+    assert here.run("push", event, token="app-token", sha=sha, **PUBLISH).status == 0
+    repository, models = github.state.repos[BOARD], ("acme/bolt-1b", "acme/cedar-1b")
+    files = {path_of(one): result(one, right=(n * 10, 30, 40)) for n, one in enumerate(models, 1)}
+    parts = [files] if is_one_commit else [{path: data} for path, data in reversed(files.items())]
+    pushed = [push(github, part) for part in parts]
+    event = {**pushed[-1][0], "before": pushed[0][0]["before"]}
+
+    def end() -> None:
+        github.state.order("POST", "", status=403, times=99)
+
+    github.state.order("POST", "/pulls$", status=0, before=end)
+    here.run("push", event, token="app-token", sha=pushed[-1][1], **PUBLISH)
+    assert len(repository.pulls()) == 2
+    github.state.faults.clear()
+
+    event, sha = push(github, {path_of("acme/delta-1b"): result("acme/delta-1b", right=(30, 40, 40))})
+    ran = here.run("push", event, token="app-token", sha=sha, **PUBLISH)
+    assert ran.status == 0, ran.log
+    assert len(repository.pulls()) == 4
+    assert ran.outputs["accepted"] == "2"  # the row that the first run published is not judged again
+
+
 def test_a_task_that_comes_alone_joins_the_files_of_its_model(github: GitHubServer, here: HereRunner) -> None:
     later, wrong = (path_of(time=f"2026-03-0{day}T10-00-00.000000") for day in (4, 3))
     bad = {wrong: result(right=(50, 170, None)), path_of("acme/bolt-1b"): result("acme/bolt-1b")}
