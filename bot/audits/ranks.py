@@ -5,20 +5,21 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import accumulate, combinations, groupby, pairwise
 from math import sqrt
+from operator import mul
 from statistics import StatisticsError, correlation
 
 
 def ranks(values: Sequence[float]) -> list[float]:
     """Return the rank of each value, 1 for the smallest; equal values share the mean of their ranks."""
     ordered = sorted(values)
-    last = dict(zip(ordered, map(float, range(1, len(ordered) + 1)), strict=True))
-    if len(last) == len(ordered):
-        return list(map(last.__getitem__, values))
-    first = dict(zip(reversed(ordered), range(len(ordered), 0, -1), strict=True))
-    mean = {value: (rank + first[value]) / 2 for value, rank in last.items()}
-    return list(map(mean.__getitem__, values))
+    found = dict(zip(ordered, map(float, range(1, len(ordered) + 1)), strict=True))  # the last of equal values
+    if len(found) < len(ordered):
+        for value, count in Counter(ordered).items():
+            if count > 1:
+                found[value] -= (count - 1) / 2
+    return list(map(found.__getitem__, values))
 
 
 def places(values: Sequence[float]) -> list[int]:
@@ -36,9 +37,17 @@ def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
         return None
 
 
+def pearson_of_ranks(left: Sequence[float], right: Sequence[float]) -> float | None:
+    """Return the same of two lists of ranks: these are multiples of 1/2, of which each sum is exact in any order."""
+    middle = (len(left) + 1) / 2
+    one, other = [rank - middle for rank in left], [rank - middle for rank in right]
+    spread = sum(map(mul, one, one)) * sum(map(mul, other, other))
+    return max(-1.0, min(1.0, sum(map(mul, one, other)) / sqrt(spread))) if spread else None
+
+
 def spearman(left: Sequence[float], right: Sequence[float]) -> float | None:
     """Return Spearman's rank correlation (ties get mean ranks); None if one list does not vary."""
-    return pearson(ranks(left), ranks(right))
+    return pearson_of_ranks(ranks(left), ranks(right))
 
 
 def kendall(left: Sequence[float], right: Sequence[float]) -> float | None:
@@ -53,13 +62,15 @@ class OrderedValues:
         self.values = values
         self.order = sorted(range(len(values)), key=values.__getitem__)
         self.tied = tied(values)
+        ends = accumulate(len(list(equal)) for _, equal in groupby(map(values.__getitem__, self.order)))
+        self.equal = [(begin, end) for begin, end in pairwise([0, *ends]) if end - begin > 1]
 
     def kendall(self, other: Sequence[float]) -> float | None:
         """Return Kendall's tau-b by the method of Knight (1966); None if one list does not vary."""
         tied_pairs, in_order = 0, [other[place] for place in self.order]
-        if self.tied:  # of equal values the other ones must rise
-            pairs = sorted(zip(self.values, other, strict=True))
-            tied_pairs, in_order = tied(pairs), [value for _, value in pairs]
+        for begin, end in self.equal:  # of equal values the other ones must rise
+            in_order[begin:end] = sorted(in_order[begin:end])
+            tied_pairs += tied(in_order[begin:end])
         total, tied_other = len(in_order) * (len(in_order) - 1) // 2, tied(other)
         free = (total - self.tied) * (total - tied_other)
         if free <= 0:
@@ -70,9 +81,7 @@ class OrderedValues:
 
 def tied(values: Sequence[object]) -> int:
     """Return the number of pairs of equal values."""
-    if len(set(values)) == len(values):
-        return 0
-    return sum(n * (n - 1) // 2 for n in Counter(values).values())
+    return sum([n * (n - 1) // 2 for n in Counter(values).values() if n > 1])
 
 
 def inversions(values: Sequence[float]) -> int:

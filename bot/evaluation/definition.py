@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from bot.evaluation.finding import shown
-from bot.evaluation.result import AskedField, LeafResult, Result
+from bot.evaluation.result import AskedField, Result
 
 CODE = re.compile(r"(?:def|lambda|@\w[\w.]*\s+def)\s")
 # A quote that is not closed takes the rest of the text, so that each text is looked through once.
@@ -304,11 +304,11 @@ def is_whole(definition: Fields) -> bool:
     return all(one.digest != NONE for one in definition.values())
 
 
-def has_address(result: Result, leaf: LeafResult) -> bool:
-    """Tell whether the definition of a leaf has the address of a function in place of its text."""
-    if leaf.definition not in result.definitions:
-        return False  # a shipped one, whose functions are known
-    return any(result.asked[place].digest == UNRECORDED for place in result.definitions[leaf.definition])
+def with_addresses(result: Result) -> frozenset[str]:
+    """The digests of the definitions that have the address of a function in place of its text."""
+    places = {place for place, one in enumerate(result.asked) if one.digest == UNRECORDED}
+    found = result.definitions.items() if places else ()
+    return frozenset(digest for digest, fields in found if not places.isdisjoint(fields))
 
 
 def is_shortened(result: Result) -> bool:
@@ -320,15 +320,16 @@ def is_shortened(result: Result) -> bool:
 
 def differing(one: Fields, accepted: AcceptedDefinition, *, shortened: bool = False) -> list[str]:
     """The fields of a definition that match none of the accepted ones; of a shortened one, the recorded fields."""
+    known = accepted.fields
+    others = [field for field, value in one.items() if value.digest not in known.get(field, ABSENT)]
     found = [
         field
-        for field, value in one.items()
-        if value.digest not in accepted.fields.get(field, ABSENT)
-        and not any(_may_be_one_function(value, other) for other in accepted.values(field))
+        for field in others
+        if not any(_may_be_one_function(one[field], other) for other in accepted.values(field))
     ]
     if shortened:
         return [field for field in found if one[field].digest != NONE]
-    return found + [field for field, digests in accepted.fields.items() if field not in one and NONE not in digests]
+    return found + [field for field in known if field not in one and NONE not in known[field]]
 
 
 def _may_be_one_function(one: AskedField, other: AskedField) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.definition import LONGEST, canonical, differences
+from bot.evaluation.definition import LONGEST_VALUE, canonical, differences
 from bot.evaluation.finding import Finding
 from bot.evaluation.formats import (
     Content,
@@ -158,7 +158,7 @@ def test_a_result_keeps_little_of_what_was_asked_and_reads_back() -> None:
     parsed = parse_submission("results_x.json", {"": dumps(data)})
     assert Parsed.from_bytes(parsed.to_bytes()) == parsed
     assert parsed.result is not None
-    assert max(len(one.text) for one in parsed.result.asked) <= LONGEST
+    assert max(len(one.text) for one in parsed.result.asked) <= LONGEST_VALUE
     assert len(parsed.to_bytes()) < 40_000
 
 

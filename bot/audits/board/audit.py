@@ -11,15 +11,16 @@ order by the rest. A floor is looked for in the lowest tenth of the column's ran
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
-from math import atanh, ceil, frexp, fsum, ldexp, sqrt, tanh
-from operator import sub
+from functools import partial
+from itertools import accumulate, pairwise, repeat
+from math import atanh, ceil, frexp, fsum, inf, ldexp, sqrt, tanh
+from operator import sub, truediv
 from statistics import median
 
-from bot.audits.ranks import OrderedValues, pearson, places, ranks
+from bot.audits.ranks import OrderedValues, pearson_of_ranks, places, ranks
 from bot.audits.score_table import Cells, PublishedTable, WrongMean
 from bot.evaluation.finding import counted
 
@@ -56,56 +57,56 @@ class Floor:
         return self.ordered + DENSE * self.density - APART * min(self.gap, WIDEST)
 
 
-def find_floor(values: Sequence[float], strength: Sequence[float]) -> Floor | None:
+def find_floor(values: Sequence[float], strength: Callable[[], Sequence[float]]) -> Floor | None:
     """Return the floor that holds many rows irrespective of strength, None if none does.
 
-    `strength` orders the rows as the other columns do.
+    `strength` gives what orders the rows as the other columns do; it is asked only where many rows lie together.
     """
     limit = min(HIGHEST, SURE - CHANCE / sqrt(len(values)))
     least = min(_floors(values, strength, limit), key=lambda floor: floor.doubt, default=None)
     return least if least is not None and least.doubt < limit else None
 
 
-def ordered_share(values: Sequence[float], placed: Sequence[float], top: float) -> float:
-    """Return how often, of a row up to `top` and one above, the upper is the stronger; 1 where a side has no row.
+def ordered_share(ranks_below: float, count: int, rows: int) -> float:
+    """Return how often, of a row among the lowest `count` and one above, the upper is the stronger; 1 where none is.
 
-    `placed` are the ranks of the rows by strength.
+    `ranks_below` is the sum of the ranks of the lowest by strength.
     """
-    below = [rank for value, rank in zip(values, placed, strict=True) if value <= top]
-    return _ordered(sum(below), len(below), len(values))
-
-
-def _ordered(ranks_below: float, count: int, rows: int) -> float:
     above = rows - count
     return 1 - (ranks_below - count * (count + 1) / 2) / (count * above) if count and above else 1.0
 
 
-def _floors(values: Sequence[float], strength: Sequence[float], limit: float) -> Iterator[Floor]:
+def _floors(values: Sequence[float], strength: Callable[[], Sequence[float]], limit: float) -> Iterator[Floor]:
     """Yield what lies below each place where a floor may end: between two values, with fewer rows just above.
 
     Left out is what the widest gap would not bring below the limit of doubt.
     """
-    rows, placed = len(values), ranks(strength)
-    order = sorted(range(rows), key=values.__getitem__)
-    column = [values[row] for row in order]
-    below = list(accumulate([placed[row] for row in order]))
-    step = median([high - low for low, high in pairwise(column) if high > low] or [0.0])
+    rows, column = len(values), sorted(values)
     odd = int(TRIM * (rows - 1))
     span = column[rows - 1 - odd] - column[odd]
-    for count in range(max(FEWEST, ceil(LEAST * rows)), min(rows - FEWEST, int(MOST * rows)) + 1):
+    counts = range(max(FEWEST, ceil(LEAST * rows)), min(rows - FEWEST, int(MOST * rows)) + 1)
+    ends = [count for count in counts if column[count] > column[count - 1]]
+    spreads = [column[count - 1] - column[int(TAIL * (count - 1))] for count in ends]
+    if min(spreads, default=inf) > WIDTH * span:
+        return
+    placed, order = ranks(strength()), sorted(range(rows), key=values.__getitem__)
+    below = list(accumulate([placed[row] for row in order]))
+    for count, spread in zip(ends, spreads, strict=True):
         high, following = column[count - 1], column[count]
-        if following <= high:
-            continue
-        ordered = _ordered(below[count - 1], count, rows)
+        ordered = ordered_share(below[count - 1], count, rows)
         if ordered - APART * WIDEST >= limit:
             continue
-        spread = high - column[int(TAIL * (count - 1))]
         if spread > WIDTH * span:
             break
         density = 2 * (bisect_right(column, high + spread / 2) - count) / count
         if density <= DENSEST:
-            gap = max(following - high - step, 0.0) / span if span > 0 else 0.0
+            gap = max(following - high - _step(column), 0.0) / span if span > 0 else 0.0
             yield Floor(column[0], high, count / rows, ordered, density, gap)
+
+
+def _step(column: Sequence[float]) -> float:
+    """The usual distance of two values that follow each other."""
+    return median([high - low for low, high in pairwise(column) if high > low] or [0.0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,14 +177,14 @@ class RowMeans:
     """The means of the rows over columns, from sums of whole numbers: to leave a column out is one subtraction a row.
 
     Each mean is that of `fsum` over the columns that are left, to the last bit: of the largest value 110 bits count, so
-    that of a number 10**17 times as small all digits do.
+    that of a number 10**17 times as small all digits do. A `scale` says instead how many bits after the point count.
     """
 
-    def __init__(self, columns: Mapping[str, Sequence[float]]) -> None:
+    def __init__(self, columns: Mapping[str, Sequence[float]], scale: int | None = None) -> None:
         largest = max(max(map(abs, values)) for values in columns.values())
-        self._scale = BITS - frexp(largest)[1]
+        self._scale = BITS - frexp(largest)[1] if scale is None else scale
         self._columns = {
-            column: [int(ldexp(value, self._scale)) for value in values] for column, values in columns.items()
+            column: list(map(int, map(ldexp, values, repeat(self._scale)))) for column, values in columns.items()
         }
         self._sums = [sum(row) for row in zip(*self._columns.values(), strict=True)]
 
@@ -199,7 +200,7 @@ class RowMeans:
         sums = self._sums
         for column in left_out:
             sums = list(map(sub, sums, self._columns[column]))
-        return [ldexp(total, -self._scale) / kept for total in sums]
+        return list(map(truediv, map(ldexp, sums, repeat(-self._scale)), repeat(kept)))
 
     def leave_out(self, column: str) -> None:
         """Forget a column for good."""
@@ -307,7 +308,7 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     sound = everywhere.copy()
     having = Averages(everywhere.without())
     ranked = {column: ranks(values) for column, values in columns.items()}
-    sound_ranks = RowMeans(ranked)
+    sound_ranks = RowMeans(ranked, scale=1)  # of equal values ranks end in 1/2
     effects = {column: effect_of(names, having, everywhere.without(column)) for column in columns}
     named: dict[str, ColumnFigures] = {}
     rounds = max(1, MOST_JUDGED // (len(names) * len(columns)))
@@ -318,7 +319,7 @@ def audit_board(board: PublishedTable) -> BoardAudit:
                 columns[column],
                 ranked[column],
                 sound.without(column),
-                mean_ranks=sound_ranks.without(column),
+                mean_ranks=partial(sound_ranks.without, column),
                 effect=effect,
             )
             for column, effect in effects.items()
@@ -378,7 +379,7 @@ def judge_column(
     own_ranks: Sequence[float],
     strength: Sequence[float],
     *,
-    mean_ranks: Sequence[float],
+    mean_ranks: Callable[[], Sequence[float]],
     effect: Effect,
 ) -> ColumnFigures:
     """Return the figures of one column and its alarms.
@@ -388,8 +389,9 @@ def judge_column(
     """
     low, high, floor, counts = tenths(values)
     rows, on_floor, placed = len(values), counts[0], ranks(strength)
-    misplaced = sum(value <= floor and rank > on_floor for value, rank in zip(values, placed, strict=True))
-    correlation = pearson(placed, own_ranks)  # of ranks: Spearman's
+    below = [rank for value, rank in zip(values, placed, strict=True) if value <= floor]
+    misplaced = sum(rank > on_floor for rank in below)
+    correlation = pearson_of_ranks(placed, own_ranks)  # Spearman's
     limits = interval(correlation, rows)
     is_related = limits[1] is not None and limits[1] >= UNRELATED
     apart = find_floor(values, mean_ranks) if is_related else None
@@ -405,7 +407,7 @@ def judge_column(
         mean_mass=counts[2] / 8 / rows,
         misplaced=misplaced,
         misplacement=misplaced / chance if chance else 0.0,
-        ordered=ordered_share(values, placed, floor),
+        ordered=ordered_share(sum(below), on_floor, rows),
         correlation=correlation,
         correlation_low=limits[0],
         correlation_high=limits[1],

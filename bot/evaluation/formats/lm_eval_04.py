@@ -145,7 +145,8 @@ def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
     if generation := table(config.get("generation_kwargs")):
         found["generation_kwargs"] = _generation(generation)
     if shown := table(config.get("fewshot_config")):
-        found["fewshot_config"] = _examples(shown, config)
+        task = {**DEFAULTS, **config, "split": config.get("fewshot_split"), "sampler": "default"}
+        found["fewshot_config"] = _examples({name: [value, task.get(name)] for name, value in shown.items()})
     if prompts := table(config.get("lmms_eval_specific_kwargs")):  # by model, and beside them those of this model
         found["lmms_eval_specific_kwargs"] = {
             name: one for name, one in prompts.items() if type(one) is dict
@@ -157,6 +158,7 @@ def _is_address(value: Any) -> bool:
     return type(value) is str and value[:1] == "<" and ADDRESS.fullmatch(value) is not None
 
 
+@Remembered
 def _options(metrics: Any) -> dict[str, Any]:
     """What a task sets of its metrics, by their names: options, and an aggregation that is a function of its own."""
     found = {}
@@ -186,11 +188,14 @@ def _generation(settings: Mapping[str, Any]) -> dict[str, Any]:
     return dict(settings)
 
 
-def _examples(settings: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
-    """How examples are picked; release 0.4.11 and later repeat in it what the task says of its questions."""
-    task = {**DEFAULTS, **config, "split": config.get("fewshot_split"), "sampler": "default"}
+@Remembered
+def _examples(settings: Mapping[str, list[Any]]) -> dict[str, Any]:
+    """How examples are picked, of each setting its value and what the task says of its questions.
+
+    Release 0.4.11 and later repeat that.
+    """
     return {
-        name: value for name, value in settings.items() if value is not None and not _is_same(value, task.get(name))
+        name: value for name, (value, of_task) in settings.items() if value is not None and not _is_same(value, of_task)
     }
 
 

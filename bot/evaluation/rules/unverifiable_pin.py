@@ -18,7 +18,7 @@ The format cannot say it: leave the key out, or take the notice.
 
 from __future__ import annotations
 
-from bot.evaluation.definition import has_address, is_shortened
+from bot.evaluation.definition import is_shortened, with_addresses
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.rules.rule import Case, Violations, keys_of, rule
 
@@ -33,7 +33,8 @@ def unverifiable_pin(case: Case) -> Violations:
     shots = [one for one in present if one.leaf.num_fewshot is None and one.required.task.num_fewshot is not None]
     definitions = [one for one in present if one.required.definitions]
     if definitions and not is_shortened(case.result):
-        definitions = [one for one in definitions if not one.leaf.definition or has_address(case.result, one.leaf)]
+        unread = with_addresses(case.result) | {""}
+        definitions = [one for one in definitions if one.leaf.definition in unread]
     for what, field, found in (
         ("task version", "version", versions),
         ("number of shots", "num_fewshot", shots),
