@@ -20,10 +20,13 @@ from bot.service.context import watched_by
 from bot.service.settings.config import load_settings, parse_settings
 from bot.service.watch.outcome import Outcome
 from tests.command import bot
+from tests.evaluation.test_helm import folder, run
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import BOARD, github
 from tests.service.passes import settle
 from tests.service.stories import STATES, Story, settings_of
+from tests.service.test_run_folders import DECLARED as HELM
+from tests.service.test_run_folders import RUN
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -254,7 +257,8 @@ def test_a_file_that_changes_before_its_row_is_written_is_read_again(story: Buck
 def test_a_file_above_the_limit_makes_no_row_and_says_why(story: BucketStory) -> None:
     story.upload({path_of(): result(notes="x" * 600_000), path_of(OTHER): result(OTHER)})
     said = [one.text for one in story.settle() if one.outcome == "rejected"]
-    assert any("at most 512 KiB are kept beside a row" in text or "512" in text for text in said), said
+    assert said[0].startswith(f"{path_of()} has ")
+    assert "at most 512 KB are kept beside a row: push it to a repository" in said[0]
     assert len(story.requests) == 1
     story.news()
     story.end()
@@ -388,9 +392,40 @@ def test_commands_read_a_bucket(story: BucketStory) -> None:
     assert status == 0, err
     assert (board / kept(result())).read_bytes() == result()
     status, said, err = bot("verify", board, env=env)
-    assert (status, "1 of 1" in said or "follows" in said) == (0, True), (said, err)
+    assert (status, "follows" in said) == (0, True), (said, err)
     status, _, err = bot("publish", f"{BUCKET}/{path_of()}", "--to", BUCKET, *declared, env=env)
     assert (status, "no rows go there" in err) == (2, True), err
+    status, _, err = bot("publish", f"{BUCKET}/{path_of()}", "--to", CONTENTS, "--as", "comment", *declared, env=env)
+    assert (status, "a comment cannot keep its files" in err, len(err.splitlines())) == (2, True, 1), err
+
+
+@pytest.mark.slow
+def test_a_board_is_filled_from_a_bucket_and_its_pages_lead_to_the_kept_files(story: BucketStory) -> None:
+    data = story.put()
+    env = {"HF_ENDPOINT": story.hub.url, "HF_TOKEN": story.token, "PATH": "/usr/bin:/bin"}
+    env["DATABASE_URL"] = f"sqlite:///{story.folder / 'import.db'}"
+    declared = ["--leaderboard", str(story.folder / "tiny.toml")]
+    status, _, err = bot("import", BUCKET, "--to", CONTENTS, "--as", "commit", "--yes", *declared, env=env)
+    assert status == 0, err
+    assert story.files()[kept(data)] == data
+    assert [row.outcome for row in story.verified()] == ["follows"]
+    site = story.folder / "site"
+    status, _, err = bot("site", CONTENTS, "--out", site, *declared, env=env)
+    assert status == 0, err
+    pages = "".join(path.read_text() for path in site.rglob("*.html"))
+    assert f'href="https://huggingface.co/datasets/acme/contents/blob/main/{kept(data)}"' in pages
+    assert f"leaderboard-bot explain {CONTENTS}/{kept(data)}" in pages
+
+
+def test_all_files_of_a_run_are_kept(hub: Hub, tmp_path: Path) -> None:
+    story = BucketStory(hub, tmp_path, form="commit")
+    (tmp_path / "tiny.toml").write_text(HELM)
+    files = folder(run())
+    story.upload(dict(files))
+    story.settle()
+    assert {kept(files[f"{RUN}/{name}"]) for name in ("run_spec.json", "stats.json")} <= story.files().keys()
+    assert [row.outcome for row in story.verified()] == ["follows"]
+    story.contexts.store.close()
 
 
 def test_doctor_says_that_a_bucket_is_polled(story: BucketStory) -> None:

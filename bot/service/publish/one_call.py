@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from bot.errors import CallError
 from bot.evaluation.finding import grouped
 from bot.evaluation.row_key import model_folder
 from bot.platforms.target import Target
@@ -40,9 +41,12 @@ def publish(
 
     A row that is proposed already stays in that request; each other one gets its own. As commits, the rows of a
     leaderboard that change are stored together. `there` are the rows at the target: what is said of a new one compares
-    it with another of its model.
+    it with another of its model. Raises CallError for files that a comment cannot keep.
     """
     chosen = [choose(rivals) for rivals in grouped((entry.key, entry) for entry in entries).values()]
+    if form == "comment" and (files := [file for entry in chosen for file in entry.evidence if file.kept]):
+        why = "can change at any time, and a comment cannot keep its files: publish a pull request or a commit"
+        raise CallError(f"{files[0].source} {why}")
     results: dict[str, PublishResult] = {}
     for board in dict.fromkeys(entry.leaderboard.id for entry in chosen):
         call = OneCall(target, form, board, [one for one in there if one.leaderboard.id == board])
