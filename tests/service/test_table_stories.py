@@ -121,6 +121,20 @@ def test_no_later_row_takes_the_place_of_another_with_its_key_columns(hub: Hub, 
     story.end()
 
 
+@pytest.mark.parametrize("first", [1, 2])
+def test_of_rows_with_one_key_that_counts_which_the_table_shows(hub: Hub, tmp_path: Path, first: int) -> None:
+    """Two revisions of a model, and a table that has numbers of one: whichever key comes first, no cell changes."""
+    story = TableStory(hub, tmp_path, options='on_existing = "update"\n')
+    hub.push(story.target, {"board.csv": TABLE + NEW})
+    story.push(revision=first)
+    story.push(right=BETTER, revision=3 - first, path=path_of(time="2026-03-03T10-00-00.000000"))
+
+    [rejected] = said(story.settle(), "rejected")
+    assert "has the same key columns" in rejected
+    assert story.requests == []
+    story.end()
+
+
 def test_a_merged_row_that_is_withdrawn_stays_and_the_outcome_says_why(story: TableStory) -> None:
     story.push()
     story.settle()

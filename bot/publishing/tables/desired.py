@@ -63,9 +63,14 @@ class WantedTable:
         return row_mark(key, self.layout.digest(entry))
 
     def rows_in(self, files: Files, rows: Mapping[str, Entry]) -> set[str]:
-        """The rows that the files hold exactly as given."""
-        draft = self.layout.draft([RowChange(key, entry, entry) for key, entry in sorted(rows.items())], files)
-        return rows.keys() - draft.cells.keys() - draft.refused.keys()
+        """The rows that the files hold exactly as given, also where others have the same key columns."""
+        found, left = set[str](), dict(rows)
+        while left:
+            draft = self.layout.draft([RowChange(key, entry, entry) for key, entry in sorted(left.items())], files)
+            found |= left.keys() - draft.cells.keys() - draft.refused.keys()
+            again = {key: left[key] for key in draft.refused.keys() & left.keys()}
+            left = again if len(again) < len(left) else {}
+        return found
 
 
 @dataclass(frozen=True)
