@@ -8,18 +8,14 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from fnmatch import fnmatchcase
-from functools import cached_property
-from math import isfinite
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import Any
 
-import msgspec.structs
-
-from bot.audits.samples.records import is_own_file
 from bot.cli.judging import LAYOUTS, Measured, endings, measured_ways, warn
+from bot.cli.recomputed import MOST_NAMES, JudgedTable, Recomputed
+from bot.cli.table_file import TableFile
 from bot.errors import CallError, MalformedResult, Unwritable
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
@@ -30,17 +26,11 @@ from bot.evaluation.formats.format import Format
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import identified, is_hub_id, is_plain_name, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
-from bot.evaluation.reported import parse_reported, read_reported
-from bot.evaluation.result import Result
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, believed_date, own_date
 from bot.evaluation.toml_file import toml_key, toml_text
-from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.git.repository import root_of
-from bot.platforms.inputs import GITHUB_FILE, Place, commit_dates, read_file
-from bot.platforms.platform import Opener, refuse_pasted
-from bot.publishing.entry import Entry, make_entries
-from bot.publishing.layout import CellChange, Draft, RowChange
+from bot.platforms.inputs import GITHUB_FILE, Place, commit_dates
 from bot.publishing.tables.adopt import (
     NOT_GIVEN,
     MappingColumn,
@@ -60,21 +50,18 @@ from bot.publishing.tables.adopt import (
 )
 from bot.publishing.tables.cells import ColumnPath
 from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, names_in
-from bot.publishing.tables.fit import decimals_of, is_rounding, number_in
-from bot.publishing.tables.mapping import SUFFIXES, TableFormat, TableOptions
+from bot.publishing.tables.fit import number_in
+from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.markdown_sheet import MarkdownSheet
 from bot.publishing.tables.rows import RANKS
-from bot.publishing.tables.sheet import LARGEST, is_title
-from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated, table_layout
-from bot.publishing.tables.values import RowView, in_unit, lookup, split_task
+from bot.publishing.tables.sheet import is_title
+from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated
+from bot.publishing.tables.values import RowView, lookup
 from bot.reporting.draft import draft_text
 from bot.reporting.escape import brief, visible
 from bot.service.judge.facts import Judge
-from bot.service.settings.environment import read_access
 
-MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
 MOST_LOOKED = 20  # files in which a value of a drafted form is looked for
-DIGITS = 3  # that a number has which is no number of a file by chance
 NEARLY = 0.8  # of the cells that the best reading of the results gives
 MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
@@ -98,23 +85,6 @@ MEANS_ALONE = "; a mean of tasks is known by the columns of these tasks, and non
 
 
 @dataclass(frozen=True)
-class TableFile:
-    """A table's file: where its repository is (a target), its path there, its bytes, and the files around it."""
-
-    target: str
-    path: str
-    data: bytes
-    written: TableFormat
-    around: Mapping[str, bytes]
-    place: Path | None = None  # on this machine
-
-    @property
-    def shown(self) -> str:
-        """The name of the table for people."""
-        return visible(self.path)
-
-
-@dataclass(frozen=True)
 class Adopted:
     """The drafts: the declaration, the part of the settings that describes the table, and what recomputing gave.
 
@@ -129,57 +99,6 @@ class Adopted:
     results: tuple[str, ...]
     report: tuple[str, ...]
     notes: tuple[str, ...]
-
-
-def open_table(name: str) -> TableFile:
-    """Read a table here, in a dataset on the Hub, or in a repository on GitHub. Raises CallError."""
-    suffix = PurePosixPath(name).suffix.lower()
-    refuse_pasted(name)
-    if suffix not in SUFFIXES:
-        raise CallError(f"{name}: a table is a file that ends in {', '.join(SUFFIXES)}")
-    if name.startswith("hf://"):
-        return _table_on_hub(name, SUFFIXES[suffix])
-    if name.startswith("github://"):
-        return _table_on_github(name, SUFFIXES[suffix])
-    path = Path(name)
-    data = read_file(name, LARGEST + 1) if path.is_file() else None
-    if data is None:
-        raise CallError(f"{name}: there is no such file")
-    place = path.resolve()
-    root = root_of(place.parent) or place.parent
-    around = {file.relative_to(root).as_posix(): file for file in (root / WORKFLOWS).glob("*.y*ml")}
-    texts = {**around, "README.md": root / "README.md"}
-    read = {where: read_file(str(file), LARGEST) or b"" for where, file in texts.items() if is_own_file(file)}
-    return TableFile(os.path.relpath(root), place.relative_to(root).as_posix(), data, SUFFIXES[suffix], read, place)
-
-
-def _table_on_hub(name: str, written: TableFormat) -> TableFile:
-    from bot.platforms.hub.address import parse_address
-    from bot.platforms.hub.source import open_pinned
-
-    address = parse_address(name)
-    source, commit = open_pinned(address, name, read_access())
-    data = source.read(address.path, commit, LARGEST)
-    card = source.read("README.md", commit, LARGEST)
-    if data is None:
-        raise CallError(f"{name}: there is no such file")
-    return TableFile(address.url, address.path, data, written, {} if card is None else {"README.md": card})
-
-
-def _table_on_github(name: str, written: TableFormat) -> TableFile:
-    from bot.platforms.github.platform import PLATFORM
-
-    match = GITHUB_FILE.fullmatch(name)
-    if match is None:
-        raise CallError(f"{name}: expected a file, github://owner/name[@commit]/path")
-    source, path = PLATFORM.open_source(match["repository"], Opener(read_access())), match["path"]
-    commit = match["commit"] or source.head()
-    data = source.read(path, commit, LARGEST)
-    if data is None:
-        raise CallError(f"{name}: there is no such file")
-    workflows = [item.path for item in source.folder(WORKFLOWS.rstrip("/"), commit)]
-    around = {each: source.read(each, commit, LARGEST) for each in ("README.md", *workflows)}
-    return TableFile(source.name, path, data, written, {each: read for each, read in around.items() if read})
 
 
 @dataclass(frozen=True)
@@ -273,11 +192,11 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     text, ids = _declared(matching, parsed, names, known, _form_of(matching, measured))
     declared = parse_leaderboard(text, "board", "board.toml")
     judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, commit_dates(places))
-    board = _Board(table, found, rows, judgement, names)
+    board = JudgedTable(table, found, rows, judgement, names)
     columns = _columns(board, matching, keys, ids)
     mapping = _mapping(board, columns, keys)
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
-    report = _Recomputed(board, options, declared, len(matching.columns))
+    report = Recomputed(board, options, declared, len(matching.columns))
     source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
     if unused := _of_few_files(measured, rows, found):
@@ -422,38 +341,8 @@ def _declared(
     return draft_text(draft, names, form), ids
 
 
-@dataclass(frozen=True)
-class _Board:
-    """A table, the model files of its rows, and the verdict on all results under the drafted declaration."""
-
-    table: TableFile
-    found: FoundTable
-    rows: Mapping[int, ModelFiles]
-    judgement: Judgement
-    names: Mapping[str, str]
-
-    @cached_property
-    def entries(self) -> dict[str, Entry]:
-        """The entries by their keys."""
-        return {entry.key: entry for entry in make_entries(self.judgement.rows, {}).entries}
-
-    @cached_property
-    def judged(self) -> dict[int, Row]:
-        """The judged row of each row of the table, where the results make one."""
-        by_path = {file.path: row for row in self.judgement.rows for file in row.files}
-        found = {
-            row: [by_path[file.path] for file in one.files if file.path in by_path] for row, one in self.rows.items()
-        }
-        return {row: judged[0] for row, judged in found.items() if judged}
-
-    def named(self, one: ModelFiles) -> ModelFiles:
-        """The files under the id that the declaration gives their model."""
-        name = self.names.get(one.model.id)
-        return one if name is None else replace(one, model=msgspec.structs.replace(one.model, id=name))
-
-
 def _columns(
-    board: _Board, matching: Matching, keys: Sequence[tuple[ColumnPath, str]], ids: Mapping[int, str]
+    board: JudgedTable, matching: Matching, keys: Sequence[tuple[ColumnPath, str]], ids: Mapping[int, str]
 ) -> list[MappingColumn]:
     """Every column of the table, mapped or left to a person."""
     found, declared = board.found, board.judgement.leaderboard
@@ -508,7 +397,7 @@ def _without_gap(column: MappingColumn, found: FoundTable, views: Mapping[int, R
     return replace(column, keys=kept) if erased else column
 
 
-def _mapping(board: _Board, columns: Sequence[MappingColumn], keys: Sequence[tuple[ColumnPath, str]]) -> str:
+def _mapping(board: JudgedTable, columns: Sequence[MappingColumn], keys: Sequence[tuple[ColumnPath, str]]) -> str:
     """The tables of the settings that describe the table; what nobody is sure of is a comment with TODO."""
     place, name = board.found.place, next(one for one in columns if one.column_path == board.found.name)
     key = [name.label, *(".".join(column_path) for column_path, _ in keys)]
@@ -551,7 +440,7 @@ def _column_lines(column: MappingColumn) -> Iterator[str]:
         yield f"{name} = {toml_text(keys['value'] if keys.keys() == {'value'} else keys)}"
 
 
-def _why_generated(board: _Board) -> str:
+def _why_generated(board: JudgedTable) -> str:
     """Why a program seems to write the table, "" if none does: the bot refuses it until a person has decided."""
     if board.table.written == "parquet":
         return ""
@@ -595,150 +484,8 @@ def _patterns(paths: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-class _Recomputed:
-    """The rows of a table as the drafts compute them, compared cell by cell."""
-
-    def __init__(self, board: _Board, options: TableOptions, declared: Leaderboard, columns: int) -> None:
-        """`columns` is how many columns of numbers the table has."""
-        self.board, self.options, self.declared, self.columns = board, options, declared, columns
-        self.entries = board.entries
-        self.rows = {row.key.text: row for row in board.judged.values()}
-        self.at = {row.key.text: number for number, row in board.judged.items()}
-        self.draft = self._draft()
-
-    def _draft(self) -> Draft:
-        """What the bot would write of the rows that the table has."""
-        changes = [RowChange(key, self.entries[key]) for key in self.rows if key in self.entries]
-        free = self.options.model_copy(update={"hand_edited": True})
-        files = {**self.board.table.around, self.options.path: self.board.table.data}
-        layout = table_layout(free, self.declared)
-        if self.options.table_format == "parquet":
-            files = {path: data for path, data in files.items() if path in {self.board.table.path, "README.md"}}
-        return layout.draft(changes, files)
-
-    def lines(self) -> Iterator[str]:
-        """The sentence, then each cell that differs, then the rows that were not compared."""
-        complete = [key for key in self.rows if key in self.entries and self.entries[key].average is not None]
-        compared = [key for key in complete if key not in self.draft.refused]
-        cells = {key: list(self.draft.cells.get(key, ())) for key in compared}
-        differing = {key: found for key, found in cells.items() if found}
-        same = len(compared) - len(differing)
-        written = [one for one in self.options.columns.values() if (one.value or "").startswith(("tasks.", "average"))]
-        sentence = f"{same} of {counted(len(compared), 'row')} reproduced to the printed digit"
-        sentence += f", in {len(written)} of {counted(max(self.columns, len(written)), 'column')}"
-        if not compared:
-            sentence = "no row could be recomputed completely, so nothing shows whether the mapping is right"
-        sentence = f"{self._table_name()}: {sentence}"
-        number = sum(map(len, differing.values()))
-        verb = "differs" if number == 1 else "differ"
-        cells_of_rows = f"{counted(number, 'cell')} of {counted(len(differing), 'row')}"
-        yield f"{sentence}; {cells_of_rows} {verb}:" if differing else sentence
-        listed = [(key, cell) for key, found in differing.items() for cell in found][:MOST_CELLS]
-        for key, cell in listed:
-            there = self.board.found.grid.plain(cell.before or "") or "nothing"
-            values = f"there {visible(there)}, computed {visible(cell.after)}"
-            yield f"  {self._name(key)}, {visible(cell.column)}: {values}: {self._why(key, cell)}"
-        if number > len(listed):
-            yield f"  and {counted(number - len(listed), 'more cell')}"
-        yield from self._others()
-
-    def _table_name(self) -> str:
-        """The file, and which of its tables it is."""
-        grid, at = self.board.found.grid, self.board.found.place.at
-        if isinstance(grid, MarkdownSheet) and not at and grid.table.above:
-            at = grid.table.above[-1]
-        quoted = at if at.isdecimal() or at.startswith("/") else f'"{at}"'
-        return f"{self.board.table.shown}, table {visible(quoted)}" if at else self.board.table.shown
-
-    def _others(self) -> Iterator[str]:
-        """The rows that were not compared, and why."""
-        incomplete = [key for key in self.rows if key in self.entries and self.entries[key].average is None]
-        for key in incomplete[:MOST_NAMES]:
-            missing = first_few(self.entries[key].coverage.missing, MOST_NAMES)
-            yield f"incomplete, not compared: {self._name(key)} lacks {visible(missing)}"
-        if len(incomplete) > MOST_NAMES:
-            yield f"incomplete, not compared: {counted(len(incomplete) - MOST_NAMES, 'more row')}"
-        for key, why in [one for one in self.draft.refused.items() if one[0] not in incomplete][:MOST_NAMES]:
-            yield f"not compared: {self._name(key)}: {visible(why)}"
-        rejected = [row for row in self.board.rows if row not in self.board.judged]
-        if rejected:
-            names = first_few([self._text(row) for row in rejected], MOST_NAMES)
-            yield f"their results are rejected: {names}: {self._rejection(rejected[0])}"
-        grid = self.board.found.grid
-        others = [row for row in range(len(grid)) if row not in self.board.rows and not is_title(grid, row)]
-        without = [name for name in map(self._text, others) if name]
-        if without:
-            yield f"without a result: {first_few(without, MOST_NAMES)}"
-
-    def _rejection(self, row: int) -> str:
-        """Why a row has no result that counts: the first error of its files, or of the row that they make."""
-        files, judgement = {file.path for file in self.board.rows[row].files}, self.board.judgement
-        found = [one for verdict in judgement.verdicts if verdict.path in files for one in verdict.findings]
-        found += [one for judged in judgement.rows if judged.lead.path in files for one in judged.findings]
-        return visible(next((one.message for one in found if one.severity == "error"), "no file of it counts"))
-
-    def _text(self, row: int) -> str:
-        return visible(brief(self.board.found.text(row), 60))
-
-    def _name(self, key: str) -> str:
-        return self._text(self.at[key])
-
-    def _why(self, key: str, cell: CellChange) -> str:
-        """What may explain a cell: rounding, another reading of the files, or another file of the model."""
-        label = next(one for one in self.options.columns if ".".join(self.options.column_path(one)) == cell.column)
-        column = self.options.columns[label]
-        there = number_in(cell.before or "")
-        if column.value is None or there is None or not column.value.startswith(("tasks.", "average")):
-            return "the results say otherwise"
-        exact = in_unit(column.value, RowView(self.entries[key], self.declared), column.unit)
-        if isinstance(exact, Decimal) and is_rounding(there, exact, decimals_of(there)):
-            return f"rounding of {float(exact):.6g}"
-        task, _ = split_task(column.value) or ("average", "")
-        results = [file.result for file in self.rows[key].files if file.result is not None]
-        reported = parse_reported(f"{there}{'%' if '%' in (cell.before or '') else ''}")
-        readings = read_reported(results, self.rows[key].scores, self.declared, reported, task)
-        if readings.fitting:
-            reading = readings.fitting[0]
-            return visible(f"another reading: {'; '.join(reading.steps)}")
-        other = self._other_file(key, column.value, float(there))
-        if other:
-            return f"another file: {visible(other)}"
-        if beside := _number_of(results, there):
-            return f"another number of its files: {visible(beside)}"
-        nearest = readings.nearest[0] if readings.nearest else None
-        return "no reading of its files gives it" + (f"; the nearest is {nearest.value:.6g}" if nearest else "")
-
-    def _other_file(self, key: str, accessor: str, there: float) -> str:
-        """A file of the same model whose own value is the one in the table, "" if there is none."""
-        if (parts := split_task(accessor)) is None:
-            return ""
-        task_id, field = parts
-        task = next(one for one in self.declared.tasks if one.id == task_id)
-        model = self.rows[key].model.id
-        for verdict in self.board.judgement.verdicts:
-            if verdict.result is not None and verdict.result.model.id == model:
-                value = TaskReading(task, field).value([verdict.result])
-                if value is not None and min(abs(value - there), abs(value * 100 - there)) < 0.005:
-                    return verdict.path
-        return ""
-
-
-def _number_of(results: Sequence[Result], there: Decimal) -> str:
-    """The only metric of a subtask that is this number, as a fraction or in percent; "" for none or several."""
-    found = {
-        f"{metric} of {leaf}"
-        for result in results
-        for leaf, one in result.leaves.items()
-        for metric, value in one.numbers.items()
-        if isinstance(value, float) and isfinite(value)
-        for scale in (1, 100)
-        if is_rounding(there, Decimal(repr(value)) * scale, decimals_of(there))
-    }
-    return found.pop() if len(found) == 1 and len(there.as_tuple().digits) >= DIGITS else ""
-
-
 def _notes(
-    board: _Board, columns: Sequence[MappingColumn], ambiguous: Sequence[int], by_numbers: Mapping[int, ModelFiles]
+    board: JudgedTable, columns: Sequence[MappingColumn], ambiguous: Sequence[int], by_numbers: Mapping[int, ModelFiles]
 ) -> Iterator[str]:
     """What was mapped, and what is left to a person."""
     if why := _why_generated(board):

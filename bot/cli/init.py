@@ -140,8 +140,9 @@ def _adopt(
     folder: Path, name: str, results: list[str], words: NewBoard, choice: tuple[str, str], *, is_proposed: bool
 ) -> None:
     """Draft the declaration and the settings of a table that exists, and say what its rows come to."""
-    from bot.cli.adopt import adopt, open_table
+    from bot.cli.adopt import adopt
     from bot.cli.propose import address_of_results, folder_there, propose
+    from bot.cli.table_file import open_table
 
     if not results:
         raise CallError(

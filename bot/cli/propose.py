@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from bot.cli.adopt import TableFile
+from bot.cli.table_file import TableFile
 from bot.errors import CallError, Gone, Refused
 from bot.platforms.git.repository import Repository
 from bot.platforms.github.platform import PLATFORM
