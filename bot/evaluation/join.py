@@ -27,7 +27,7 @@ from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.missing_task import missing_task
 from bot.evaluation.rules.nearly_duplicate import nearly_duplicate
-from bot.evaluation.rules.rule import NO_FACTS, REPORT, Facts, RowCase, described, findings_of, waive
+from bot.evaluation.rules.rule import NO_FACTS, REPORT, Facts, RowCase, Rule, described, findings_of, waive
 from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_commit
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.rules.wrong_owner import deciding_owners, wrong_owner
@@ -92,7 +92,9 @@ def join_rows(
         near = [*of_revision[key.model, key.revision], *unpinned] if key.revision else of_model[key.model]
         return {other: leaves(other) for other in near[:MOST_OTHERS] if other != key}
 
-    return [_row(key, by_key[key], leaderboard, facts, others(key)) for key in keys if only is None or key in only]
+    rules = [rule for rule in ROW_RULES if rule.can_find(leaderboard, facts)]
+    wanted = (key for key in keys if only is None or key in only)
+    return [_row(key, by_key[key], leaderboard, facts, others(key), rules=rules) for key in wanted]
 
 
 def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> dict[RowKey, list[Verdict]]:
@@ -102,10 +104,18 @@ def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> di
     )
 
 
-def _row(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, facts: Facts, others: LeavesOfRows) -> Row:
+def _row(
+    key: RowKey,
+    verdicts: Sequence[Verdict],
+    leaderboard: Leaderboard,
+    facts: Facts,
+    others: LeavesOfRows,
+    *,
+    rules: Iterable[Rule],
+) -> Row:
     """The row of a key. Where the bot itself fails on its files, a rejected row says so, and no other row is lost."""
     try:
-        return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts, others)
+        return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts, others, rules)
     except Exception as error:
         log.exception("joining the files of %s failed", key.text)
         lead = verdicts[0]
@@ -425,11 +435,12 @@ def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
             yield Repeat(task_id, leaf_id, tuple(different.values()))
 
 
-def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts, others: LeavesOfRows) -> Row:
+def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts, others: LeavesOfRows, rules: Iterable[Rule]) -> Row:
     """The row with the findings of the rules of rows."""
     case = RowCase(row, row.leaderboard, facts, others)
     parsed = [verdict.parsed for verdict in verdicts]
-    found = [finding for rule in ROW_RULES for finding in findings_of(rule, case, row.lead.path, row.leaderboard)]
+    asked = [rule for rule in rules if not rule.looks_at or getattr(row, rule.looks_at)]
+    found = [finding for rule in asked for finding in findings_of(rule, case, row.lead.path, row.leaderboard)]
     findings = tuple(waive(finding, row.leaderboard, facts, parsed) for finding in found)
     failed = any(finding.is_error and finding.rule != missing_task.id for finding in findings)
     status: Status = "rejected" if failed else row.status

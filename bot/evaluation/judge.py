@@ -86,7 +86,7 @@ def judge_all(
     """Judge every submission and join them into rows; a sample log that was checked with its result is not `unread`."""
     found = list(submissions)
     facts = changed(facts, unmatched=_unmatched(found))
-    asked = [rule for rule in rules if rule.where(leaderboard)]
+    asked = [rule for rule in rules if rule.can_find(leaderboard, facts)]
     verdicts = tuple([judge(parsed, leaderboard, facts, asked) for parsed in found])
     logs = {normpath(f"{dirname(one.path) or '.'}/{log.path}") for one in verdicts for log in one.parsed.samples or ()}
     left = tuple(one for one in unread if normpath(one.path) not in logs)

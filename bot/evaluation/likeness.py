@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from hashlib import blake2b, sha256
 from itertools import pairwise
 from math import comb, log10, pi, sqrt
@@ -49,7 +49,7 @@ class _Value(NamedTuple):
     telling: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fingerprint:
     """What of a row is compared: the values that count by task, and the marks of its logs by leaf, see `AnswerMark`.
 
@@ -63,16 +63,14 @@ class Fingerprint:
     raws: str = ""
     named: str = ""
 
-    @property
-    def marks(self) -> Iterator[str]:
+    @cached_property
+    def marks(self) -> tuple[str, ...]:
         """What alike rows share one of: all values, two that follow each other, the first answer of a log."""
-        if self.raws:
-            yield self.raws
         values = [f"{task} {one.raw.hex()}" for task, one in self.values.items()]
-        for first, second in pairwise([*values, values[0]] if len(values) > 2 else values):
-            yield _digest(f"{first} {second}", 16)
-        for leaf, mark in self.answers.items():
-            yield _digest(f"{leaf} {mark[:DIGITS]}", 16)
+        pairs = pairwise([*values, values[0]] if len(values) > 2 else values)
+        shared = [f"{first} {second}" for first, second in pairs]
+        shared += [f"{leaf} {mark[:DIGITS]}" for leaf, mark in self.answers.items()]
+        return (*([self.raws] if self.raws else []), *[_digest(one, 16) for one in shared])
 
 
 def fingerprint(model: str, tasks: Sequence[TaskScore], answers: Mapping[str, str], named: str = "") -> Fingerprint:

@@ -23,7 +23,7 @@ from bot.evaluation.finding import Severity, shown
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, given="same_values")
 def duplicate_scores(case: RowCase) -> Violations:
     """Yield a violation where the facts name another model with the same values."""
     row, other = case.row, case.facts.same_values.get(case.row.key.text, "")

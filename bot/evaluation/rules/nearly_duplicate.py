@@ -22,7 +22,7 @@ from bot.evaluation.finding import Severity, shown
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, given="alike")
 def nearly_duplicate(case: RowCase) -> Violations:
     """Yield a violation where the facts name a row that is alike, and not equal in every value."""
     row, alike = case.row, case.facts.alike.get(case.row.key.text)

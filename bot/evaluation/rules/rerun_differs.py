@@ -29,7 +29,7 @@ from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 MOST = 5  # runs of one leaf that are named
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, looks_at="repeats")
 def rerun_differs(case: RowCase) -> Violations:
     """Yield one violation for each task of which a leaf has several sound values."""
     by_task: dict[str, list[str]] = {}

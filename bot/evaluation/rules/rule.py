@@ -228,8 +228,9 @@ class Rule:
     `check` judges a Case, a RowCase, or the Problem of a file that no format reads.
     `invalidates_score` says that where it reports an error there is no number to show. `is_pin` says that it reports
     what a file does not show: an error on a leaderboard that demands its pins. `on` gives the severity on a leaderboard
-    that accepts what the rule finds or demands what it misses, None on the others. `looks_at` is the field of a result
-    without which the rule finds nothing, and `where` tells whether it can find anything on a leaderboard.
+    that accepts what the rule finds or demands what it misses, None on the others. `looks_at` is the field of a result,
+    or of a row, without which the rule finds nothing, `given` such a field of the facts, and `where` tells whether it
+    can find anything on a leaderboard.
     """
 
     id: str
@@ -241,7 +242,12 @@ class Rule:
     is_pin: bool = False
     on: OnLeaderboard = lambda _: None
     looks_at: str = ""
+    given: str = ""
     where: Callable[[Leaderboard], bool] = lambda _: True
+
+    def can_find(self, leaderboard: Leaderboard, facts: Facts) -> bool:
+        """Tell whether it can find anything on a leaderboard with these facts."""
+        return self.where(leaderboard) and bool(not self.given or getattr(facts, self.given))
 
     def severity_on(self, leaderboard: Leaderboard) -> Severity:
         """The severity of the rule on a leaderboard."""
@@ -270,6 +276,7 @@ def rule(
     is_one_a_task: bool = False,
     on: OnLeaderboard = lambda _: None,
     looks_at: str = "",
+    given: str = "",
     where: Callable[[Leaderboard], bool] = lambda _: True,
 ) -> Callable[[Callable[[Any], Iterable[Violation]]], Rule]:
     """Register a function as the rule of its name in kebab case.
@@ -284,7 +291,7 @@ def rule(
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
         name = check.__name__.replace("_", "-")
         find = (lambda case: one_for_each_task([*check(case)])) if is_one_a_task else check
-        return Rule(name, severity, since, blocks, find, page, is_pin, on, looks_at, where)
+        return Rule(name, severity, since, blocks, find, page, is_pin, on, looks_at, given, where)
 
     return register
 

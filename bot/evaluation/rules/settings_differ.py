@@ -26,7 +26,7 @@ from bot.evaluation.finding import Severity, examples, shown
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, looks_at="left_out")
 def settings_differ(case: RowCase) -> Violations:
     """Yield one violation each for other prompts and other settings of files that are sound and left out."""
     row = case.row

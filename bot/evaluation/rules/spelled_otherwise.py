@@ -24,11 +24,9 @@ from bot.evaluation.row_key import key_of
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.ERROR, invalidates_score=False)
+@rule(Severity.ERROR, invalidates_score=False, given="spellings")
 def spelled_otherwise(case: Case) -> Violations:
     """Yield a violation where another spelling of the row stands first, handed in as a fact."""
-    if not case.facts.spellings:
-        return
     key = key_of(case.leaderboard.id, case.result.model).text
     first = case.facts.spellings.get(key)
     if first is not None:

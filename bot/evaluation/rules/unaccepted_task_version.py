@@ -25,7 +25,7 @@ from bot.evaluation.rules.rule import Case, Violations, name_of, rule
 from bot.evaluation.task import canonical_version
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, where=lambda board: any(task.versions or task.format_versions for task in board.tasks))
 def unaccepted_task_version(case: Case) -> Violations:
     """Yield one violation for each task and version that is not accepted; an unrecorded version gives no violation."""
     wrong: dict[tuple[str, str], list[Measurement]] = {}

@@ -22,7 +22,7 @@ from bot.evaluation.finding import Severity, examples
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
-@rule(Severity.NOTICE)
+@rule(Severity.NOTICE, given="unmatched")
 def unmatched_place(case: Case) -> Violations:
     """Yield one violation that names the places which lead to nothing in any file of the form."""
     places = case.facts.unmatched.get(case.path, ())

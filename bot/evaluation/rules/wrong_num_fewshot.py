@@ -23,7 +23,7 @@ from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violations, name_of, rule
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, where=lambda board: any(task.num_fewshot is not None for task in board.tasks))
 def wrong_num_fewshot(case: Case) -> Violations:
     """Yield one violation for each task and number of shots that is not the declared one."""
     wrong: dict[tuple[str, int], list[Measurement]] = {}

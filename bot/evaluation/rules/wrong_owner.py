@@ -27,11 +27,9 @@ Owners = Mapping[str, Sequence[str]]
 HINT = "submit it where the organization submits, or ask the maintainers of the leaderboard to change `owners`"
 
 
-@rule(Severity.ERROR, invalidates_score=False)
+@rule(Severity.ERROR, invalidates_score=False, given="owners")
 def wrong_owner(case: Case) -> Violations:
     """Yield a violation where the path and the model's organization do not belong together."""
-    if not case.facts.owners:
-        return
     organization, pointer = case.result.model.id.partition("/")[0], case.result.pointer_to("model")
     found = deciding_owners(case.path, organization, case.facts.owners)
     here = next((prefix for prefix in found if case.path.startswith(prefix)), None)

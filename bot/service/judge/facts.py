@@ -95,8 +95,9 @@ class Judge:
         """The judgement with findings about other models' rows that are equal or alike, which only rows can show."""
         rows = {row.key.text: row for row in judgement.rows if row.measurements.present}
         peers = [peer_of(row, facts.committed) for row in rows.values()]
-        marks = dict.fromkeys(mark for one in peers for mark in one.row.marks)
-        known = self.known.peers(marks) if self.known is not None and marks else ()
+        known: Iterable[Peer] = ()
+        if self.known is not None and (marks := dict.fromkeys(mark for one in peers for mark in one.row.marks)):
+            known = self.known.peers(marks)
         others = [one for one in known if one.is_there or one.key not in rows]
         others += [one for one in peers if rows[one.key].status != "rejected"]
         found = list(originals(peers, others))
