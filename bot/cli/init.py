@@ -238,9 +238,16 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
         how = "" if proposed else f": say which it is with --model-name {first}"
         warn(f"no model of the Hub is named in {counted(len(unnamed), 'file')}{called}{how}")
     warn_proposed(proposed, "init")
+    if "://" not in source and root_of(Path(source).resolve()) is None:
+        warn(f"{visible(source)}: in no git repository yet, and settle reads what is committed to one")
     _warn_of_uncommitted(paths, results, source)
     form = measured.form.text if measured.form else ""
-    declaration = _with_words(draft_text(draft_of(list(results.values())), of_form or None, form), board)
+    draft = draft_of(list(results.values()))
+    if draft.others:
+        tasks = f"{len(draft.tasks)} of {counted(len(draft.tasks) + len(draft.others), 'task')}"
+        shown, left = (examples([visible(one.keys["title"]) for one in some]) for some in (draft.tasks, draft.others))
+        warn(f"{tasks} drafted, which most models share: {shown}; in comments, for a board of their own: {left}")
+    declaration = _with_words(draft_text(draft, of_form or None, form), board)
     return declaration, tuple(f"**/{name}" for name in endings(results))
 
 

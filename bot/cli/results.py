@@ -120,7 +120,7 @@ def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
     formats = ", ".join(dict.fromkeys(one.format for one in results))
     models = examples(list(dict.fromkeys(one.model.id or "a model without a name" for one in results)))
     tasks = examples(list(dict.fromkeys(key for one in results for key in one.leaves)))
-    names = " ".join(map(shlex.quote, paths))
+    names, each = " ".join(map(shlex.quote, paths)), " ".join(f"--results {shlex.quote(path)}" for path in paths)
     found = f"{counted(len(results), 'result')} ({formats}) of {models}"
     faults = [f"{one.path}: {one.findings[0].message}" for one in judgement.verdicts if one.result is None]
     such = ", such as" if faults[1:] else ":"
@@ -130,8 +130,8 @@ def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
     raise CallError(
         f"{found}: {tasks}\n{faulty}"
         f"nothing of {judgement.leaderboard.id} is in them, and no --leaderboard was given\n"
-        f"to draft a leaderboard of these tasks: leaderboard-bot leaderboards draft {names} > board.toml\n"
-        f"then: leaderboard-bot check {names} --leaderboard board.toml"
+        f"to begin a leaderboard of these tasks: leaderboard-bot init ours {each}\n"
+        f"then: leaderboard-bot check {names} --leaderboard ours/board.toml"
     )
 
 

@@ -627,7 +627,7 @@ def test_results_of_another_leaderboard_are_named_with_what_can_be_drafted(tmp_p
     status, out, err = bot("check", tmp_path / "run.json")
     assert (status, out) == (2, "")
     assert "1 result (lm-eval-0.4) of acme/atlas-7b: sums_plus, sums_times, logic" in err
-    assert f"leaderboard-bot leaderboards draft {tmp_path}/run.json > board.toml" in err
+    assert f"leaderboard-bot init ours --results {tmp_path}/run.json" in err
     assert bot("check", tmp_path / "run.json", "--leaderboard", "open-llm-v2")[0] == 1
     assert "could not be read" not in err
     (tmp_path / "cut.json").write_bytes(result()[:-9])  # as lm_eval_results.json beside the results of a public project

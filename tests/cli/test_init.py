@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import resource
 import shutil
 import subprocess
@@ -118,6 +119,24 @@ def test_results_without_an_ending_are_found_by_the_watch(tmp_path: Path) -> Non
     init(tmp_path / "board", "--results", tmp_path, *PLACES)
     [watch] = load_settings(tmp_path / "board" / "bot.toml").watches
     assert watch.paths == ("**/*.json", "**/*.eval", "**/openlm-research-open_llama_13b")
+
+
+def test_a_folder_without_git_and_tasks_that_few_models_have_are_told(tmp_path: Path) -> None:
+    """Otherwise the first `settle` fails, and a board of one task in twenty looks like all that there is."""
+    for model in ("acme/atlas-7b", "acme/borea-1b", "acme/cirrus-3b"):
+        file = tmp_path / "results" / path_of(model)
+        file.parent.mkdir(parents=True)
+        file.write_bytes(result(model))
+    more = json.loads(file.read_bytes())
+    for part in ("results", "versions", "n-shot", "n-samples", "configs"):
+        more[part] |= {"arc_easy": next(iter(more[part].values()))} if part in more else {}
+    file.write_text(json.dumps(more))
+    words = ("--results", tmp_path / "results", "--source", tmp_path / "results", "--to", TARGET)
+    said = init(tmp_path / "board", *words).stderr
+    assert f"{tmp_path / 'results'}: in no git repository yet, and settle reads what is committed to one" in said
+    assert re.search(
+        r"^\d of \d tasks drafted, .*; in comments, for a board of their own: ARC-Easy$", said, re.MULTILINE
+    )
 
 
 def test_results_that_their_repository_has_not_committed_are_named(tmp_path: Path) -> None:
