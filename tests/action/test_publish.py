@@ -76,6 +76,7 @@ def test_a_push_to_main_publishes_one_request_however_often_it_runs(github: GitH
     assert (file["source"], file["commit"], file["path"]) == (f"github://{BOARD}", sha, GOOD)
 
 
+@pytest.mark.slow
 def test_the_board_is_published_as_a_site_where_one_is_named(github: GitHubServer, here: HereRunner) -> None:
     event, sha = push(github, {GOOD: result()})
     site = f"github://{BOARD}@gh-pages"

@@ -48,6 +48,7 @@ def test_an_audit_of_samples_imports_no_formats_of_results_and_no_entries(tmp_pa
     assert packages.isdisjoint({"bot.evaluation.formats", "bot.publishing.layout", "bot.publishing.entry"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "others"),
     # It scores answers of DROP again.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from bot.cli.app import app
@@ -72,6 +73,7 @@ def test_error_rates_of_files_are_percentages_of_a_table(tmp_path: Path) -> None
     assert [(column.value, column.unit) for column in shown] == [(value, "percent") for value in wanted]
 
 
+@pytest.mark.slow
 def test_entries_of_right_rows_come_with_the_first_request_whenever_it_is(tmp_path: Path) -> None:
     table = [{key: value for key, value in row.items() if key != "Avg"} for row in numbers()]
     assert reproduced(adopted(tmp_path, "list.json", json.dumps(table)).stdout.rstrip()) == WHOLE

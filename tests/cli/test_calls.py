@@ -12,6 +12,7 @@ import pytest
 
 from tests.command import completed
 from tests.evaluation.judging import KESTREL, ROOT, base, dumps, outcome_of, patched, rules_of
+from tests.variants import one_of
 
 LIMITED = patched({"/config/limit": 50.0})
 
@@ -100,7 +101,7 @@ def test_a_verdict_of_several_files_fails_where_a_row_has_an_error(tmp_path: Pat
     assert rules_of(outcome_of(LIMITED)) == {"limited-run"}
 
 
-@pytest.mark.parametrize(("value", "is_coloured"), [("", True), ("1", False)])
+@pytest.mark.parametrize(("value", "is_coloured"), one_of([("1", False), ("", True)]))
 def test_a_terminal_shows_colours_unless_nobody_wants_any(value: str, *, is_coloured: bool) -> None:
     ours, theirs = os.openpty()
     environ = {**os.environ, "PYTHONPATH": str(ROOT), "NO_COLOR": value}

@@ -115,6 +115,7 @@ def test_a_rule_is_one_file_a_line_and_its_cases(clone: Path) -> None:
     assert re.search(r"^[7-9] passed", done.stdout.splitlines()[-1]), done.stdout
 
 
+@pytest.mark.slow
 def test_a_format_a_leaderboard_and_a_command_are_there(clone: Path) -> None:
     broken = (clone / "run.json").read_text(encoding="utf-8").replace('"questions": 40', '"questions": 41')
     (clone / "broken.json").write_text(broken, encoding="utf-8")

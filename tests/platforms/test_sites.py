@@ -17,6 +17,7 @@ from bot.platforms.sites import LIST, publish_site
 from bot.publishing.entry import Entry
 from tests.pages.boards import generated, site_of
 from tests.platforms.github.fixtures import BOARD, github
+from tests.variants import one_of
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 
@@ -87,7 +88,7 @@ def branch(github: GitHubServer) -> Place:
     return Place(f"github://{BOARD}@gh-pages", opener, files, commits, push, own)
 
 
-@pytest.fixture(params=["space", "branch"])
+@pytest.fixture(params=one_of(["branch", "space"]))
 def place(request: pytest.FixtureRequest) -> Place:
     found: Place = request.getfixturevalue(request.param)
     return found

@@ -119,6 +119,7 @@ def test_rows_that_a_plan_holds_are_one_line_with_the_first_names_and_a_short_di
     assert len(one_by_one.tables[-1]) == 1 + ROWS
 
 
+@pytest.mark.slow
 def test_what_happened_to_many_rows_alike_is_one_line(story: Story) -> None:
     web = open_web(story)
     rows = [(f"tiny/acme/m{n}", f"another request proposes it: {story.hub.url}/datasets/acme/contents/discussions/{n}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from bot.platforms.hub.platform import HubPlatform
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import Watch, parse_settings
-from bot.service.store.engine import connect
+from bot.service.store.engine import IN_MEMORY, connect
 from bot.service.store.state import Store, WatchState
 from bot.service.watch.outcome import Outcome
 from tests.service.passes import settle
@@ -74,6 +76,16 @@ def runs_are_of(model: str) -> str:
     return f'identity = [{{path = "runs/", id = "{model}"}}]'
 
 
+@cache
+def empty_state() -> bytes:
+    """The file of a state in which nothing was remembered yet: to make its tables takes longer than many a pass."""
+    engine = connect(IN_MEMORY)
+    with engine.connect() as connection:
+        memory = connection.connection.driver_connection
+        assert isinstance(memory, sqlite3.Connection)
+        return memory.serialize()
+
+
 @dataclass
 class Story:
     """One bot, one source, one target."""
@@ -114,7 +126,9 @@ class Story:
         return self.contexts.store.of("tiny")
 
     def open_context_factory(self, state: str = "state.db") -> ContextFactory:
-        """A bot with its own state file."""
+        """A bot with its own state file, which begins with empty tables."""
+        if not self.database and not (self.folder / state).exists():
+            (self.folder / state).write_bytes(empty_state())
         store = Store(connect(self.database or f"sqlite:///{self.folder / state}"))
         contexts = ContextFactory(
             Access(hf_token=self.token, hf_endpoint=self.hub.url, cache=self.folder / "cache"), store, self.folder

@@ -213,7 +213,7 @@ def test_a_rule_of_the_branch_is_told_truly(github: GitHubServer, tmp_path: Path
     story.end()
 
 
-@pytest.mark.parametrize("method", ["squash", "rebase"])
+@pytest.mark.parametrize("method", one_of(["squash", "rebase"]))
 def test_a_request_is_merged_in_the_way_that_the_repository_allows(
     github: GitHubServer, tmp_path: Path, method: str
 ) -> None:

@@ -212,6 +212,7 @@ def test_a_locked_conversation_stays_quiet_and_nothing_else_waits_for_it(story: 
     assert story.statuses() == [("success", "1 accepted")] * 2
 
 
+@pytest.mark.slow
 def test_commands_are_answered_once(story: GitHubStory) -> None:
     request = story.propose()
     story.write(request, "/recheck")
@@ -254,6 +255,7 @@ def test_a_maintainer_s_waiver_holds_for_what_is_merged(story: GitHubStory) -> N
     assert "waived by meg" in story.target.pulls("open")[0].body
 
 
+@pytest.mark.slow
 def test_a_maintainer_waives_nothing_that_somebody_else_wrote_into_the_review(story: GitHubStory) -> None:
     """Whoever may write to the source may edit what the bot wrote, and name a file there that nobody looks at."""
     request = story.propose(right=(50, 60, 170))
@@ -328,6 +330,7 @@ def test_many_long_requests_of_strangers_take_the_memory_of_one_page(story: GitH
         tracemalloc.stop()
 
 
+@pytest.mark.slow
 def test_what_was_pushed_after_the_command_is_not_waived(story: GitHubStory) -> None:
     request = story.propose(right=(50, 60, 170))
     story.settle()
@@ -392,6 +395,7 @@ def test_a_request_of_very_many_folders_is_refused_before_it_is_read(story: GitH
     story.server.state.close(SOURCE, request.number)
 
 
+@pytest.mark.slow
 def test_a_faulty_push_is_told_in_one_issue_that_closes_when_it_is_corrected(story: GitHubStory) -> None:
     story.source.git.push("heads/main", {path_of(): result(right=(50, 60, 170))})
     story.settle()

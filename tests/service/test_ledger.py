@@ -436,6 +436,7 @@ def test_a_removal_that_a_rewritten_history_lost_is_asked_again(hub: Hub, tmp_pa
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 @pytest.mark.parametrize("kind", one_of(["rolling", "table"]))
 def test_rows_of_shared_requests_that_people_closed_one_after_the_other_stay_declined(

@@ -217,6 +217,7 @@ def test_a_look_waits_for_no_service_that_keeps_the_state(tmp_path: Path, capsys
     assert "proposed" in capsys.readouterr().out  # the look took no push from the pass after it
 
 
+@pytest.mark.slow
 def test_cron_hears_of_a_failure_once_until_it_is_gone(contexts: ContextFactory, tmp_path: Path) -> None:
     watches = parse_settings(SETTINGS, "bot.toml").watches
     Folder(tmp_path / "results").push({path_of(): result()})

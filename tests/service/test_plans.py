@@ -239,6 +239,7 @@ def test_new_rows_go_on_while_a_plan_is_held(hub: Hub, tmp_path: Path) -> None:
     assert rows_of(story) == ROWS + 1
 
 
+@pytest.mark.slow
 def test_a_large_push_of_faulty_files_is_told_of_while_a_plan_is_held(
     hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -265,6 +265,7 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(story: TableStory) -> 
     assert story.acts() == ["request"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", one_of(["commit", "pull-request"]))
 def test_a_folder_gets_new_and_changed_rows_in_its_table(tmp_path: Path, form: str) -> None:
     (tmp_path / "tiny.toml").write_text(TINY)

@@ -245,6 +245,7 @@ def test_a_group_that_is_declared_as_a_leaf_is_said_to_be_a_group(hub: Hub, tmp_
     story.contexts.store.close()
 
 
+@pytest.mark.slow
 @STATES
 def test_a_typo_in_the_declaration_is_the_reason_of_what_it_would_remove(
     hub: Hub, tmp_path: Path, is_lost: bool

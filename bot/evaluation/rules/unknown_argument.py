@@ -1,7 +1,7 @@
 """An argument of the model is one that the bot does not know.
 
 ## What it does
-Names arguments that stand nowhere in the [table of sameness](leaderboards.md#sameness).
+Names arguments that stand nowhere in the table of sameness.
 
 ## Why is this bad?
 It may change the weights, and the row is published under the name of the unchanged model.

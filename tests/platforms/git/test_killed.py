@@ -106,6 +106,7 @@ def test_a_publication_killed_at_200_moments_is_finished_by_the_next(publisher: 
     kill_many(publisher, tmp_path, 200, 1)
 
 
+@pytest.mark.slow
 def test_a_request_that_was_not_yet_remembered_is_remembered_by_the_next(publisher: Publisher, tmp_path: Path) -> None:
     """Git moves one ref after the other: a bot that is killed between the two leaves a request and no memory of it."""
     assert publisher.run(tmp_path, "all") == 0
