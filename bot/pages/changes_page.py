@@ -9,7 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import groupby
+from heapq import nlargest, nsmallest
+from itertools import groupby, takewhile
+from sys import maxsize
 from typing import Any
 from urllib.parse import quote
 from uuid import UUID
@@ -23,9 +25,12 @@ from bot.publishing.addresses import target_url
 from bot.publishing.changes import BoardChange, request_of
 
 NUMBERED = re.compile(r" \(#[0-9]+\)$")
-FIRST_PLACES, ROWS_OF_A_PLACE = 10, 3  # places that people look at first, and the rows of them that a sentence names
-LEAST_OF_A_BATCH = 4  # changes of one kind in one commit that are one line until it is opened
+FIRST_PLACES, ROWS_OF_A_PLACE = 10, 3  # places that people look at first, and the rows that a sentence names
+LEAST_OF_A_BATCH = 4  # changes of one kind at one moment that are one line until it is opened
 CHANGES_SHOWN, CHANGES_FED = 100, 50  # changes on the page, and in the feed; the file has all
+BATCH_SHOWN = 20  # changes of a batch on the page
+MOST_MOVED = 5  # rows that a sentence names
+DAY = len("2026-11-30")
 
 
 def changes_page(content: PageContent) -> bytes:
@@ -35,16 +40,16 @@ def changes_page(content: PageContent) -> bytes:
     dated = sorted(values, key=lambda value: (value[1], -value[2]))
     axis = fitting("average (points)", [value for _, _, value in dated])
     counts = Counter((_week_of(change), change.kind) for change in changes)
-    moves = _moves(content)
+    parts = list(_parts(content))
     title = "The average of each row by the day of its change, and the best up to each day."
     return content.page(
         "changes.html",
         figure_=over_time(title, dated, axis) if len({day[:10] for _, day, _ in dated}) > 1 else None,
-        weeks=[_week(week, list(some), counts) for week, some in groupby(moves, lambda move: _week_of(move.change))],
+        weeks=[_week(week, list(some), counts) for week, some in groupby(parts, lambda part: part.week)],
         lately=_lately(changes) if changes else "",
-        leader=moves[0].leader if moves else "",
-        first=_among_first(moves, changes),
-        more=max(0, len(changes) - CHANGES_SHOWN),
+        first=_among_first(content),
+        moved=_moved_most(changes),
+        more=max(0, len(changes) - sum(part.count for part in parts)),
     )
 
 
@@ -66,48 +71,139 @@ class Move:
     linked: str
     reason: str
 
+    @property
+    def words(self) -> str:
+        """The change in a few words, for a sentence about several."""
+        change, model = self.change, self.change.model or "(no name)"
+        if change.kind == "changed" and change.before is not None and change.after is not None:
+            return f"{model} {change.before:.2f} → {change.after:.2f}"
+        place = f" at place {self.after}" if self.after else f", before at place {self.before}" if self.before else ""
+        return f"{model}{place}"
 
-def _among_first(moves: Sequence[Move], changes: Sequence[BoardChange]) -> str:
-    """What the seven days up to the newest change did to the first ten, in a sentence; "" where nothing is known."""
-    begin = _begin_of(changes)
-    lately = [move for move in moves if move.change.date[:10] >= begin]
-    came = {move.change.key: move for move in reversed(lately) if move.after and move.after <= FIRST_PLACES}
-    left = {
-        move.change.key: move.change.model
-        for move in lately
-        if move.before and move.before <= FIRST_PLACES and move.change.key not in came
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Changes for one table: a batch, which is closed at first and lists its largest ones, or changes one by one.
+
+    `count` counts those of a batch that are not listed, too.
+    """
+
+    moves: Sequence[Move]
+    count: int
+    is_batch: bool = False
+
+    @property
+    def week(self) -> str:
+        return _week_of(self.moves[0].change)
+
+
+Standings = dict[str, tuple[float, str]]  # the average and the model of each row with one, by its key
+
+
+def _standings(content: PageContent) -> Standings:
+    """The board of today."""
+    return {
+        row.entry.key: (row.entry.average, row.entry.model.id)
+        for row in content.board.rows
+        if row.entry.average is not None
     }
-    new = sorted(came.values(), key=lambda move: move.after or 0)
-    parts = [f"{move.change.model or '(no name)'} at {move.after}" for move in new]
-    said = [f"new in the first ten: {first_few(parts, ROWS_OF_A_PLACE)}"] if parts else []
-    if len(came) >= FIRST_PLACES and not left:
-        said = ["the first ten are all new"]
-    said += [f"no longer there: {first_few(list(left.values()), ROWS_OF_A_PLACE)}"] if left else []
-    text = "; ".join(said) or ("the first ten did not change" if lately else "")
-    return f"{text[0].upper()}{text[1:]}." if text else ""
 
 
-def _moves(content: PageContent) -> list[Move]:
-    """The newest changes with places: the board of today, from which one commit after the other is taken back."""
-    averages = {row.entry.key: row.entry.average for row in content.board.rows if row.entry.average is not None}
-    models = {row.entry.key: row.entry.model.id for row in content.board.rows}
-    ordered, found = sorted((-average, key) for key, average in averages.items()), list[Move]()
-    for _, group in groupby(content.changes, key=lambda change: change.commit or id(change)):
-        if len(found) >= CHANGES_SHOWN:
+def _take_back(there: Standings, change: BoardChange) -> None:
+    """Make the board of a change that of the moment before it."""
+    there.pop(change.key, None)
+    if change.before is not None:
+        there[change.key] = (change.before, change.model)
+
+
+def _first_keys(there: Standings) -> list[str]:
+    return nsmallest(FIRST_PLACES, there, key=lambda key: (-there[key][0], key))
+
+
+def _among_first(content: PageContent) -> str:
+    """Who is first, and what the seven days up to the newest change did to the first ten; "" where nothing is known."""
+    begin, now, there = _begin_of(content.changes), _standings(content), _standings(content)
+    for change in takewhile(lambda one: one.date[:10] >= begin, content.changes):
+        _take_back(there, change)
+    if not now:
+        return ""
+    first, before = _first_keys(now), _first_keys(there)
+    leader = now[first[0]][1] or "(no name)"
+    if not before:
+        return f"{leader} is first; the board was empty before."
+    same = "as before" if first[0] == before[0] else f"before, {there[before[0]][1] or '(no name)'} was"
+    came = [f"{now[key][1] or '(no name)'} at {place}" for place, key in enumerate(first, 1) if key not in before]
+    left = [f"{there[key][1] or '(no name)'}{'' if key in now else ' (removed)'}" for key in before if key not in first]
+    told = [f"new in the first ten: {first_few(came, ROWS_OF_A_PLACE)}"] if came else []
+    told += [f"no longer there: {first_few(left, ROWS_OF_A_PLACE)}"] if left else []
+    unmoved = "the first ten did not change" if first == before else "the first ten are the same, in another order"
+    text = "; ".join(told) or unmoved
+    return f"{leader} is first; {same}. {text[0].upper()}{text[1:]}."
+
+
+def _moved_most(changes: Sequence[BoardChange]) -> str:
+    """The rows whose averages moved most in those seven days, "" where none moved."""
+    begin = _begin_of(changes)
+    lately = takewhile(lambda change: change.date[:10] >= begin, changes)
+    sizes = [
+        (abs(change.after - change.before), f"{change.model or '(no name)'} {change.before:.2f} → {change.after:.2f}")
+        for change in lately
+        if change.before is not None and change.after is not None and change.after != change.before
+    ]
+    return first_few([words for _, words in nlargest(MOST_MOVED, sizes)], MOST_MOVED)
+
+
+def _parts(content: PageContent) -> Iterator[Listing]:
+    """The newest changes: the board of today, from which one moment after the other is taken back."""
+    left, alone = CHANGES_SHOWN, list[Move]()
+    for moves in _moments(content):
+        for _, group in groupby(moves, lambda move: move.change.kind):
+            together = list(group)
+            is_batch = len(together) >= LEAST_OF_A_BATCH
+            if alone and (is_batch or _week_of(alone[0].change) != _week_of(together[0].change)):
+                yield Listing(alone, len(alone))
+                alone = []
+            if is_batch:
+                yield Listing(nlargest(BATCH_SHOWN, together, key=_weight), len(together), is_batch=True)
+                left -= min(BATCH_SHOWN, len(together))
+            else:
+                alone += together[:left]
+                left -= len(together)
+            if left <= 0:
+                break
+        if left <= 0:
             break
+    if alone:
+        yield Listing(alone, len(alone))
+
+
+def _weight(move: Move) -> tuple[float, int]:
+    """What puts a change of a batch before others: the size of its move, else its place."""
+    change = move.change
+    size = abs(change.after - change.before) if change.before is not None and change.after is not None else 0.0
+    return size, -(move.after or move.before or maxsize)
+
+
+def _moments(content: PageContent) -> Iterator[list[Move]]:
+    """The changes of each commit, or of each moment where no commit is known, with their places."""
+    there = _standings(content)
+    ordered = sorted((-average, key) for key, (average, _) in there.items())
+    for _, group in groupby(content.changes, key=_moment_of):
         together = list(group)
-        leader = models.get(ordered[0][1], "") if ordered else ""
-        after = [_place(ordered, averages.get(change.key)) for change in together]
+        leader = there[ordered[0][1]][1] if ordered else ""
+        after = [_place(ordered, there[one.key][0] if one.key in there else None) for one in together]
         for change in together:
-            models.setdefault(change.key, change.model)
-            if (now := averages.pop(change.key, None)) is not None:
-                del ordered[bisect_left(ordered, (-now, change.key))]
+            if change.key in there:
+                del ordered[bisect_left(ordered, (-there[change.key][0], change.key))]
+            _take_back(there, change)
             if change.before is not None:
-                averages[change.key] = change.before
                 insort(ordered, (-change.before, change.key))
         before = [_place(ordered, change.before) for change in together]
-        found += (_move(content, *one, leader) for one in zip(together, before, after, strict=True))
-    return found[:CHANGES_SHOWN]
+        yield [_move(content, *one, leader) for one in zip(together, before, after, strict=True)]
+
+
+def _moment_of(change: BoardChange) -> object:
+    return change.commit or (change.date if len(change.date) > DAY else id(change))
 
 
 def _move(content: PageContent, change: BoardChange, before: int | None, after: int | None, leader: str) -> Move:
@@ -135,38 +231,19 @@ def _week_of(change: BoardChange) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """The changes of a week: its title, how many it had, those that are listed, and whether older ones of it are not.
-
-    `parts` are the listed ones in order: each a batch, which is closed at first, or changes for one table.
-    """
+    """The changes of a week: its title, how many it had, its parts, and how many are in them if not all."""
 
     title: str
     sums: str
-    moves: Sequence[Move]
-    is_cut: bool
-    parts: Sequence[tuple[bool, Sequence[Move]]]
+    leader: str
+    parts: Sequence[Listing]
+    listed: int | None
 
 
-def _week(monday: str, moves: list[Move], counts: Mapping[tuple[str, Any], int]) -> Week:
+def _week(monday: str, parts: list[Listing], counts: Mapping[tuple[str, Any], int]) -> Week:
     had = {kind: count for (week, kind), count in counts.items() if week == monday}
-    title = f"Week of {monday}" if monday else "Unknown date"
-    return Week(title, _sums(had), moves, len(moves) < sum(had.values()), list(_parts(moves)))
-
-
-def _parts(moves: Sequence[Move]) -> Iterator[tuple[bool, Sequence[Move]]]:
-    """The batches of some changes, whether each is one, and what lies between them."""
-    alone: list[Move] = []
-    for (commit, _), group in groupby(moves, lambda move: (move.change.commit, move.change.kind)):
-        together = list(group)
-        if not commit or len(together) < LEAST_OF_A_BATCH:
-            alone += together
-            continue
-        if alone:
-            yield False, alone
-        alone = []
-        yield True, sorted(together, key=lambda move: move.after or move.before or len(moves))
-    if alone:
-        yield False, alone
+    title, listed = f"Week of {monday}" if monday else "Unknown date", sum(part.count for part in parts)
+    return Week(title, _sums(had), parts[0].moves[0].leader, parts, listed if listed < sum(had.values()) else None)
 
 
 def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:

@@ -36,7 +36,7 @@ from bot.server.answers import (
 )
 from bot.server.health import PAUSED
 from bot.server.history import lines_of, past_plan
-from bot.server.situation import Progress, Sentence, counted_alone, situation, still_at_work
+from bot.server.situation import Progress, Sentence, accounted, counted_alone, noun_of, situation, still_at_work
 from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, ItemState
 
@@ -83,11 +83,11 @@ class OperatorRoutes:
         shown = [Route(path, page_route(make)) for path, make in pages.items()]
         forms = {"/items/try": self.try_item, "/plans/answer": self.answer_plan}
         posts = [Route(path, answer, methods=["POST"]) for path, answer in forms.items()]
-        return [*posts, *shown, *map(asset_route, ("site.css", SCRIPT))]
+        return [*posts, *shown, *map(asset_route, ("site.css", SCRIPT, "copy.js"))]
 
     def _page(self, template: str, path: str, **values: Any) -> bytes:
-        may = who_may(self.token, self.bound_to())
-        return operator_page(template, path, now=moment(self.views.clock()), clock_of=moment, may=may, **values)
+        shared = {"now": moment(self.views.clock()), "clock_of": moment, "noun_of": noun_of}
+        return operator_page(template, path, may=who_may(self.token, self.bound_to()), **shared, **values)
 
     def _watches(self, request: Request) -> bytes:
         _, watches, refused = self.views.overview()
@@ -98,7 +98,8 @@ class OperatorRoutes:
         return self._page(
             "watches.html",
             "",
-            watches=sorted(watches, key=lambda one: _is_calm(one, causes[one.name])),
+            watches=sorted(watches, key=lambda one: (_is_calm(one, causes[one.name]), not causes[one.name])),
+            accounted=accounted,
             calm={one.name for one in watches if len(watches) > 1 and _is_calm(one, causes[one.name])},
             budgets=self.views.budgets(),
             causes=causes,
@@ -218,9 +219,17 @@ class OperatorRoutes:
             status=status,
             statuses=STATUSES,
             submissions=found[:PAGE],
+            there=self._shown(watch, [one.row for one in found if one.row]),
             reasons=known.rejections(CAUSES) if not text and status in {"", "rejected"} else [],
             next=address_of("submissions", **following) if following else "",
         )
+
+    def _shown(self, watch: str, rows: Sequence[str]) -> set[str]:
+        """Those of some rows that the first board of a watch has."""
+        settings = self.views.watch(watch)
+        boards = self.views.boards.names(settings) if settings else {}
+        target = next((to for to, name in boards.items() if name == watch), "")
+        return self.views.store.of(watch).boards.having(target, rows) if target else set()
 
     def _verdict(self, request: Request) -> bytes | None:
         name, path = request.path_params["watch"], request.path_params["path"]
@@ -264,6 +273,9 @@ class OperatorRoutes:
         following = address_of(address, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
         settings = self.views.watch(name)
         board = self.views.boards.names(settings).get(plan.target, "") if settings else ""
+        [(leader, best)] = self.views.store.of(name).boards.first(plan.target, 1) or [("", 0.0)]
+        gone = [row.model for row in rows if row.action == "removed"]
+        rows = sorted(rows, key=lambda row: row.before if row.before is not None else row.after or 0.0, reverse=True)
         return self._page(
             "plan.html",
             path,
@@ -271,6 +283,7 @@ class OperatorRoutes:
             rows=rows[first : first + PLAN_PAGE],
             next=following,
             board=f"board/{board}/" if board else "",
+            leader=leader if leader and leader in gone and rows[0].before == best else "",
             link=target_url(plan.target, hub=self.views.hub),
             wrong=wrong,
             referrer="same-origin",

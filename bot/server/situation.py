@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,7 +17,12 @@ from bot.publishing.plan import Plan, cause_of, effect_of
 from bot.server.views import WatchView
 from bot.service.store.items import FailureCause
 
-NOUNS = frozenset({"row", "file", "folder", "request"})  # kinds of items that people call so
+# What people call the kinds of items that they do not know by their own names.
+WORDS = {
+    "sweep": "search for duplicates", "reviews": "list of requests", "merged": "merged request", "judge": "judgement",
+    "plan": "comment on a plan", "alarm": "check of the columns", "site": "web site",
+}  # fmt: skip
+ZERO = re.compile(r",? 0 (?:on main|open|held|declined|unexplained)")
 MANY_WAITING = 50  # files and rows that wait: fewer are done soon
 OLDEST, NEWEST = 900.0, 10.0  # seconds: the span over which the speed is measured
 DAY = 86_400.0
@@ -26,11 +32,12 @@ DAY = 86_400.0
 class Sentence:
     """A sentence with its tone: "stop" where nothing moves, "runs" where nobody has to act, else "".
 
-    `has_plan` says that it is about plans, which wait for an answer.
+    `has_plan` says that it is about plans, which wait for an answer; `watch` is where the reader finds more.
     """
 
     text: str
     tone: str = ""
+    watch: str = ""
     has_plan: bool = False
 
 
@@ -47,7 +54,7 @@ def situation(
     """
     for watch in watches:
         tone = "stop" if watch.status == "failed" else ""
-        yield from (Sentence(text, tone) for text in _failures(watch, causes[watch.name], now))
+        yield from (Sentence(text, tone, watch.name) for text in _failures(watch, causes[watch.name], now))
     if plans:
         only = plans[0][1] if len(plans) == 1 else None
         effect = f" {effect_of(only).capitalize()}{cause_of(only)}." if only else ""
@@ -55,6 +62,10 @@ def situation(
         yield Sentence(f"{count} {names} {'waits' if only else 'wait'} for you.{effect}", has_plan=True)
     for watch in watches:
         yield from map(Sentence, _requests(watch, hub))
+        if watch.commit and not watch.submissions and not any(watch.items.values()):
+            yield Sentence(
+                f"{watch.name}: no file of the source fits `paths` of the watch, or there is none yet.", "runs"
+            )
 
 
 def still_at_work(watches: Sequence[WatchView]) -> Iterator[Sentence]:
@@ -94,15 +105,32 @@ def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float) -> I
 
 def _cause(cause: FailureCause, watch: str, now: float) -> str:
     """One cause: since when, why, how many items fail for it, and what comes next."""
-    noun, fail = cause.kind if cause.kind in NOUNS else "item", "fails" if cause.count == 1 else "fail"
+    noun, fail = noun_of(cause.kind), "fails" if cause.count == 1 else "fail"
     begin, reason = f"Since {shown_time(cause.since, now)}: ", cause.reason.rstrip(".") or "something failed"
-    fails = f"{counted(cause.count, noun)} of {watch} {fail}"
+    what = "the source" if cause.kind == "source" else counted(cause.count, noun)
+    fails = f"{what} of {watch} {fail}"
     if cause.needs_token:
         return f"{begin}{reason}, and start it again: nothing else helps; {fails}."
     due = shown_time(cause.due, now) if cause.due > now else "now"
     # An address with a typo looks like an outage, too.
     calm = " An outage ends by itself; if it lasts, leaderboard-bot doctor says why." if OUTAGE in reason else ""
-    return f"{begin}{reason}; {fails}; next try {due}.{calm}"
+    wrong = (
+        " Is `source` spelled right, and may the token read it?" if cause.kind == "source" and " 404" in reason else ""
+    )
+    return f"{begin}{reason}; {fails}; next try {due}.{calm}{wrong}"
+
+
+def noun_of(kind: str) -> str:
+    """What people call an item of a kind, "" for several kinds."""
+    return WORDS.get(kind, kind or "item")
+
+
+def accounted(ledger: str) -> str:
+    """The line of a ledger for people: `9 accepted: 8 on main, 1 in an open request`, without what is 0."""
+    if ledger.startswith("0 accepted") and ";" not in ledger:
+        return "no row is accepted yet"
+    said = ZERO.sub("", ledger).replace(":,", ":").replace("accepted:;", "accepted;")
+    return said.replace(" open", " in open requests").replace(" unexplained", " without a place yet").removesuffix(":")
 
 
 def _requests(watch: WatchView, hub: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ from bot.pages.content import PageContent
 from bot.pages.drawing import FOREST_ROWS, ForestRow, forest
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
-from bot.publishing.changes import additions, change_of
+from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
 from bot.reporting.comparison import sentence_of
@@ -291,13 +291,17 @@ def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> N
     rows = generated(130)
     added = [replace(one, date="2026-03-04T10:00:00Z") for one in additions(rows)]
     page = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"])
-    assert "In the seven days to 2026-03-04: 130 added; " in page.text
+    assert "In the seven days to 2026-03-04: 130 added. " in page.text
     assert "Week of 2026-03-02 130 added" in page.text
+    assert "These are the first 20; the file has all 130." in page.text
+    assert len(page.tables[-1]) == 1 + 20
+    apart = [replace(one, date=f"2026-03-04T10:00:{place % 60:02}Z") for place, one in enumerate(added)]
+    page = found(Site(PageContent(board_of_rows(rows), history=apart))["changes.html"])
     assert "the newest 100 are listed" in page.text
     assert "The file has 30 older changes." in page.text
     assert len(page.tables[-1]) == 1 + 100
     many = Site(PageContent(board_of_rows(rows), history=added * 10))
-    assert "2026-03-04: 1,300 added; " in text(many, "changes.html")
+    assert "2026-03-04: 1,300 added. " in text(many, "changes.html")
 
 
 def test_rows_of_one_model_are_told_apart_and_name_each_other() -> None:
@@ -401,9 +405,45 @@ def test_the_first_sentence_of_the_changes_is_of_the_last_seven_days() -> None:
     days = ("2026-03-01", "2026-03-02", "2026-03-07", "2026-03-08")
     added = [replace(one, date=f"{day}T10:00:00Z") for one, day in zip(additions(rows), days, strict=True)]
     page = text(Site(PageContent(board_of_rows(rows), history=added[::-1])), "changes.html")
-    assert "In the seven days to 2026-03-08: 3 added; " in page
+    assert "In the seven days to 2026-03-08: 3 added. " in page
     undated = [replace(one, date="") for one in added]
-    assert "Up to now: 4 added; " in text(Site(PageContent(board_of_rows(rows), history=undated)), "changes.html")
+    assert "Up to now: 4 added. " in text(Site(PageContent(board_of_rows(rows), history=undated)), "changes.html")
+
+
+def _board_after(*changes: BoardChange) -> str:
+    rows = generated(12)
+    left = {change.key for change in changes if change.kind == "removed"}
+    kept = [row for row in rows if row.key not in left]
+    page = text(Site(PageContent(board_of_rows(kept), history=changes)), "changes.html")
+    return page.partition("In the seven days to ")[2].partition("A place counts")[0]
+
+
+def test_the_first_sentence_says_what_became_of_the_first_ten() -> None:
+    rows = sorted(generated(12), key=lambda row: -(row.average or 0.0))
+    averages = [row.average or 0.0 for row in rows]
+
+    def change(place: int, before: Entry | None, after: Entry | None, day: str = "08") -> BoardChange:
+        found = change_of(before, after, f"2026-03-{day}T10:00:0{place % 10}Z")
+        assert found is not None
+        return found
+
+    names = [row.model.id for row in rows]
+    came = change(11, None, rows[11])
+    assert f"{names[0]} is first; as before. The first ten did not change." in _board_after(came)
+    came = change(0, None, rows[0])
+    told = f"{names[0]} is first; before, {names[1]} was. New in the first ten: {names[0]} at 1; no longer there: "
+    assert told + f"{names[10]}." in _board_after(came)
+    left = change(1, rows[1], None)
+    told = f"New in the first ten: {names[10]} at 10; no longer there: {names[1]} (removed)."
+    assert told in _board_after(left)
+    swapped = change(3, replace(rows[3], average=averages[11] + 0.01), rows[3])
+    said = _board_after(swapped)
+    assert f"New in the first ten: {names[3]} at 4; no longer there: {names[10]}." in said
+    assert f"Averages that moved most: {names[3]} {averages[11] + 0.01:.2f} → {averages[3]:.2f}." in said
+    assert "in another order" in _board_after(change(3, replace(rows[3], average=averages[9] + 0.01), rows[3]))
+    assert "the board was empty before." in _board_after(*(change(place, None, row) for place, row in enumerate(rows)))
+    older = change(0, None, rows[0], day="01")
+    assert "The first ten did not change." in _board_after(change(11, None, rows[11]), older)
 
 
 def test_a_change_names_the_scores_that_moved_most_and_its_commit() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.service.publish.ledger import next_look
 from bot.service.waits import FIRST_RETRY
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.service.passes import settle as settle_context
@@ -164,6 +165,23 @@ def test_after_a_clock_was_set_back_nothing_waits_longer_than_its_backoff(
     settle_at(story, now + FIRST_RETRY + 1)
     assert story.acts() == ["request"]
     assert ledger(settle(story)) == OPEN
+    story.end()
+
+
+def test_a_source_that_was_never_read_is_asked_less_and_less_often(hub: Hub, tmp_path: Path) -> None:
+    """What waits for the source made the next pass due at once: a source with a typo was asked ten times a minute."""
+    story = Story(hub, tmp_path)
+    hub.faults.order("/api/datasets/", status=404, times=-1)
+    now, waits = time.time(), list[float]()
+    for number in range(1, 4):
+        settle_at(story, now)
+        [source] = [one for one in story.state.items.all() if one.kind == "source"]
+        assert source.attempts == number
+        due = next_look(story.state)
+        assert due is not None
+        waits.append(due - now)
+        now = due
+    assert [round(one) for one in waits] == [FIRST_RETRY, 2 * FIRST_RETRY, 4 * FIRST_RETRY]
     story.end()
 
 

@@ -201,7 +201,12 @@ def count_later(state: WatchState, targets: Collection[str], *, is_over: bool = 
 
 
 def next_look(state: WatchState) -> float | None:
-    """When a watch has something to do (Unix seconds): an item is due, or the ledgers are. None if nothing waits."""
+    """When a watch has something to do (Unix seconds): an item is due, or the ledgers are. None if nothing waits.
+
+    Before the source was read once, nothing else can be done.
+    """
+    if state.commit is None and (source := state.items.get("source", "", "")) is not None:
+        return source.due
     return min((due for due in (state.items.next_due(), ledgers_due(state)) if due is not None), default=None)
 
 

@@ -49,6 +49,7 @@ _CHANGES = (
     .order_by(board_changes.c.id.desc())
     .limit(CHANGES_KEPT)
 )
+_HAVING = select(board_rows.c.key).where(same(board_rows, "watch", "target"), among(board_rows.c.key))
 _NEWEST = _CHANGES.limit(1)
 _FIRST = (
     select(board_rows.c.key, board_rows.c.average)
@@ -110,6 +111,10 @@ class Boards(Part):
     def first(self, target: str, most: int) -> list[tuple[str, float]]:
         """The models with the highest averages of a board, each with its average."""
         return [(model_in(row.key), row.average) for row in self.select(_FIRST, target=target, most=most)]
+
+    def having(self, target: str, keys: Iterable[str]) -> set[str]:
+        """Those of some keys that a board has a row of."""
+        return {row.key for row in self.select_in(_HAVING, keys, target=target)}
 
     def rows(self, target: str) -> dict[str, str]:
         """The digest of each row of a board by key, see `digest_of`."""

@@ -225,7 +225,9 @@ def _mark(dialect: str) -> Executable:
         "cause": case((stays_push, "push"), else_=insert.excluded.cause),
         "is_held": False,
         "marked": items.c.marked + 1,
-        "attempts": 0,
+        "attempts": case(
+            (items.c.kind == "source", items.c.attempts), else_=0
+        ),  # each pass marks it: its tries count on
         "due": insert.excluded.due,
         "reason": "",
     }
