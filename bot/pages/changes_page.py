@@ -77,7 +77,7 @@ class Move:
         change, model = self.change, self.change.model or "(no name)"
         if change.kind == "changed" and change.before is not None and change.after is not None:
             return f"{model} {change.before:.2f} → {change.after:.2f}"
-        place = f" at place {self.after}" if self.after else f", before at place {self.before}" if self.before else ""
+        place = f" at place {self.after}" if self.after else f" from place {self.before}" if self.before else ""
         return f"{model}{place}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import nlargest, nsmallest
 from math import fsum
@@ -61,9 +61,10 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
     holes = content.board.rows[content.ranked :]  # a row with a rank has all of its scores
     zeros = [row for row in content.board.rows for score in row.entry.tasks if (score.id, score.score) == (task.id, 0)]
     figures = next((one for one in content.audit.columns if one.column == task.id), None)
+    odd = _odd(content, task)
     drawn = [histogram(f"{task.title}: number of rows by score", values, fitting("score (points)", values))]
     if others := _sums_of_others(content, task):
-        drawn.append(_against_rest(content, task, others))
+        drawn.append(_against_rest(content, task, others, {row.entry.key for row, *_ in odd}))
     return content.page(
         column_page(task.id),
         "column.html",
@@ -73,6 +74,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         top=_top(content, task.id),
         missing=sum(score.id == task.id and score.score is None for row in holes for score in row.entry.tasks),
         figures=drawn,
+        odd=odd,
         zeros=len(zeros),
         warned=sum(content.is_marked(row.entry) for row in zeros),
         words=list(_words(figures)) if figures else [],
@@ -88,15 +90,26 @@ def _sums_of_others(content: PageContent, task: Task) -> list[float]:
     return [fsum(row) for row in zip(*kept, strict=True)] if task.id in columns else []
 
 
-def _against_rest(content: PageContent, task: Task, sums: Sequence[float]) -> Figure:
-    """The column against the mean of the other columns."""
+def _odd(content: PageContent, task: Task) -> list[tuple[BoardRow, float, float | None]]:
+    """The rows to look at, each with its score and what its other columns would give it, the least likely first."""
+    scored = ((row, score.score) for row in content.board.rows for score in row.entry.tasks if score.id == task.id)
+    found = [
+        (row, score, content.odd.get(row.entry.key, {}).get(task.id)) for row, score in scored if score is not None
+    ]
+    marked = [(row, score, expected) for row, score, expected in found if expected is not None or score == 0]
+    return sorted(marked, key=lambda one: 0.0 if one[2] is None else -abs(one[1] - one[2]))
+
+
+def _against_rest(content: PageContent, task: Task, sums: Sequence[float], odd: Container[str]) -> Figure:
+    """The column against the mean of the other columns; the odd rows, by their keys, in another colour."""
     names, columns = content.whole
     others = [total / (len(columns) - 1) for total in sums]
     models = [content.rows[name].entry.model for name in names[:LISTED]]
     titles = [f"{model.id or '(no name)'}, {model.precision or 'unknown precision'}" for model in models]
-    title = f"{task.title} against the mean of the other columns"
+    marked = [place for place, name in enumerate(names) if content.rows[name].entry.key in odd]
+    title = f"{task.title} against the mean of the other columns{'; orange: rows to look at' if marked else ''}"
     across, up = fitting("mean of the others (points)", others), fitting(f"{task.title} (points)", columns[task.id])
-    return scatter(title, titles, (others, across), (columns[task.id], up))
+    return scatter(title, titles, (others, across), (columns[task.id], up), marked)
 
 
 def _moved(content: PageContent, sums: Sequence[float]) -> Iterator[tuple[str, EntryModel, int, int]]:

@@ -147,12 +147,20 @@ def histogram(title: str, values: Sequence[float], axis: Axis) -> Figure:
 
 
 def scatter(
-    title: str, names: Sequence[str], across: tuple[Sequence[float], Axis], up: tuple[Sequence[float], Axis]
+    title: str,
+    names: Sequence[str],
+    across: tuple[Sequence[float], Axis],
+    up: tuple[Sequence[float], Axis],
+    marked: Iterable[int] = (),
 ) -> Figure:
-    """A dot for each value across and the one up, each with its axis; the table lists those that have names."""
+    """A dot for each value across and the one up, each with its axis; the table lists those that have names.
+
+    Those at the places in `marked` have another colour.
+    """
     (right, x), (high, y) = across, up
     to_right, to_top = _scales(x, y)
-    drawn = _dots(zip(map(to_right, right), map(to_top, high), strict=True))
+    places = list(zip(map(to_right, right), map(to_top, high), strict=True))
+    drawn = _dots(places) + _dots((places[one] for one in marked), "dots odd")
     rows = [(name, f"{a:.2f}", f"{b:.2f}") for name, a, b in zip(names, right, high, strict=False)]
     return Figure(title, _svg(title, x, y, drawn), ("row", x.title, y.title), rows)
 
@@ -274,14 +282,14 @@ def _meet(one: Box, other: Box) -> bool:
     return one[0] < other[1] and other[0] < one[1] and one[2] < other[3] and other[2] < one[3]
 
 
-def _dots(places: Iterable[tuple[float, float]]) -> str:
+def _dots(places: Iterable[tuple[float, float]], kind: str = "dots") -> str:
     """A dot at each place, to the pixel; dots that would cover each other are drawn once.
 
     Each is given by its way from the one left of it: a page with a thousand dots is smaller so.
     """
     shown = sorted({(round(x), round(y)) for x, y in places})
     ways = [f"m{x - left} {y - above}h0" for (left, above), (x, y) in pairwise([(0, 0), *shown])]
-    return f'<path class="dots" d="{"".join(ways)}"/>' if shown else ""
+    return f'<path class="{kind}" d="{"".join(ways)}"/>' if shown else ""
 
 
 def _day(date: str) -> float:

@@ -31,7 +31,7 @@ POLICY = (
 MISSING = "–"
 ASSETS = (
     "site.css", "shared.js", "board.js", "view.js", "charts.js", "export.js", "pick.js", "copy.js", "contrast.js",
-    "compare.js",
+    "compare.js", "rules.js",
 )  # fmt: skip
 
 

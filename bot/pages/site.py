@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from typing import Any
 
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 from msgspec.structs import replace
 
+from bot import HOME
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page
@@ -26,19 +29,25 @@ from bot.publishing.board_table import SCHEMA, board_json
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
 from bot.publishing.changes import to_jsonl
 from bot.publishing.entry import Declared, Entry
-from bot.publishing.repeat import check_command, declaration_name, measure_commands, quoted
+from bot.publishing.repeat import HUB, check_command, declaration_name, measure_commands, quoted
 
 
 def rules_page(content: PageContent) -> bytes:
-    """The page of the checks before a row is on the board: each rule with its page."""
+    """The page of the checks before a row is on the board: each rule with its page, by what it does on this board."""
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
     def rendered(text: str) -> Markup:
         html = markdown.render(text).replace("<pre>", '<pre tabindex="0">')  # which the keyboard reaches
+        html = re.sub(r'href="(?=[\w-]+\.md)', f'href="{HOME}/blob/main/docs/', html)  # the rules stand beside the docs
         return Markup(html)  # noqa: S704 - our own text, and no HTML of it
 
-    rules = [(rule, [(name, rendered(text)) for name, text in rule.sections]) for rule in ALL_RULES]
-    return content.page("rules.html", rules=rules)
+    board = content.board.leaderboard
+    groups: dict[str, list[Any]] = {name: [] for name in ("error", "warning", "notice", "")}
+    for rule in ALL_RULES:
+        groups[rule.severity_on(board) if rule.where(board) else ""].append(
+            (rule, [(heading, rendered(text)) for heading, text in rule.sections])
+        )
+    return content.page("rules.html", groups=groups)
 
 
 def design_page(content: PageContent) -> bytes:
@@ -50,19 +59,24 @@ def design_page(content: PageContent) -> bytes:
 
 def about_page(content: PageContent) -> bytes:
     """What the site is made from, its files, and how a number is checked."""
+    board = content.board.leaderboard
     files = {
         CSV_NAME: "the table with all digits; empty where there is no value",
         JSON_NAME: f"the same as JSON, {SCHEMA}",
+        f"{board.id}.toml": "the declaration: what the board measures, and how scores are made",
         "changes.jsonl": f"one change for each line, {CHANGE_SCHEMA}",
         "changes.atom": "the newest changes as a feed",
     }
-    first, board = next((row.entry for row in content.board.rows), None), content.board.leaderboard
+    first = next((row.entry for row in content.board.rows), None)
     named = declaration_name(Declared(board.id, board.digest, board.scoring_digest), [content.target])
+    if is_beside := named != board.id and not named.startswith(HUB):
+        named = f"{board.id}.toml"  # nobody else has the path of a folder
     digests = sorted({row.entry.leaderboard.scoring_digest for row in content.board.rows})
     return content.page(
         "about.html",
         check=check_command("", "", "results", named),
-        compare=f"leaderboard-bot compare results --board {quoted(content.target) or 'TARGET'}",
+        compare=f"leaderboard-bot compare results --board {quoted(content.target)}" if "://" in content.target else "",
+        is_beside=is_beside,
         reported=f"leaderboard-bot explain results --reported VALUE --leaderboard {quoted(named)}",
         files=files,
         digests=digests,
@@ -113,9 +127,11 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Callable[[], bytes]]]:
         yield row_page(name), partial(row_page_of, content, row)
         if row.rank is not None and row.position <= BADGED:
             yield badge_path(name), partial(badge_of, content, row)
-    for task in content.board.leaderboard.tasks:
+    board = content.board.leaderboard
+    for task in board.tasks:
         yield column_page(task.id), partial(column_page_of, content, task)
     yield CSV_NAME, lambda: to_csv(content.board, content.records)
+    yield f"{board.id}.toml", board.text.encode
     yield JSON_NAME, lambda: board_json(content.board, content.records).encode()
     yield "changes.jsonl", lambda: to_jsonl(content.changes)
     yield "changes.atom", partial(atom_feed, content)

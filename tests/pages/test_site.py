@@ -191,13 +191,15 @@ def test_the_command_for_submitters_names_a_declaration_that_their_machine_finds
     for one, target, name in (
         (board, "hf://datasets/acme/contents", "open-llm-v2"),
         (own, "hf://datasets/acme/contents", f"hf://datasets/acme/contents/declarations/{own.digest[7:]}.toml"),
-        (own, "", f"declarations/{own.digest[7:]}.toml"),
+        (own, "", "ours.toml"),
     ):
         site = Site(PageContent(make_board(generated(2), board) if one is board else rows, target))
         about = found(site["about.html"]).text
         assert f"leaderboard-bot check results --leaderboard {name}" in about
         assert f"leaderboard-bot explain results --reported VALUE --leaderboard {name}" in about
-        assert f"leaderboard-bot compare results --board {target or 'TARGET'}" in about
+        assert (f"leaderboard-bot compare results --board {target}" in about) is bool(target)
+        there = parse_leaderboard(site[f"{one.id}.toml"].decode(), one.id, "board.toml")
+        assert there.digest == one.digest
 
 
 def test_a_row_is_cited_and_leads_to_the_citation_of_the_board() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.service.publish.boards import WITHDRAWN
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of
@@ -38,6 +39,7 @@ def test_what_comes_changes_and_goes_is_noted_and_nothing_else(hub: Hub, tmp_pat
     story.remove()
     story.settle()
     assert kinds(story)[0] == ("removed", "acme/atlas-7b")
+    assert story.state.boards.changes(target)[0].reason == WITHDRAWN
     assert [entry.model.id for entry in store.of("tiny").boards.entries(target)] == ["acme/bison-7b"]
     kept = store.of("tiny").boards.at(target)
     assert kept is not None

@@ -116,6 +116,8 @@ def known_facts(state: WatchState, entries: Iterable[Entry]) -> dict[str, ModelF
 
 
 FEWEST_COLUMNS = 3  # for an alarm: a column is held against the mean of at least two others
+WITHDRAWN = "its files are gone from the source, or are not accepted any more"
+TAKEN = "somebody took it from the board"
 FAULTS_NAMED = 20  # files among the entries that are not entries, which one pass names
 
 
@@ -199,8 +201,15 @@ class BoardUpdater:
         history = folder_history(self.target.name, board.id) if has_history else ()
         words = words_at(self.target, entries)
         context.state.remember(SHOWN_EVIDENCE, words, target=self.to)
-        moved = context.state.boards.keep(self.to, kept, entries, iso_date(context.clock()), history=history)
+        moved = context.state.boards.keep(
+            self.to, kept, entries, iso_date(context.clock()), history=history, why_gone=self._why_gone
+        )
         judge_twins(context, moved)
+
+    def _why_gone(self, keys: Sequence[str]) -> dict[str, str]:
+        """Why rows went from the board: the source does not give them any more, else somebody took them there."""
+        digests = self.context.state.rows.digests(keys)
+        return {key: TAKEN if digests.get(key) else WITHDRAWN for key in keys}
 
     def _propose_board(self) -> str:
         """Put the derived files into the rolling request; says where, "" if nothing was to be done."""

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 from sqlalchemy import BindParameter, Select, bindparam, case, delete, func, select
 
 from bot.evaluation.likeness import MOST_SHARING, Peer
@@ -137,11 +138,13 @@ class Boards(Part):
         date: str,
         *,
         history: Sequence[BoardChange] = (),
+        why_gone: Callable[[Sequence[str]], Mapping[str, str]] | None = None,
     ) -> set[str]:
         """Store the rows of a board, and note which came, changed and went; `date` is ISO 8601.
 
         The first time the changes are those of `history`, the newest first; without a history each row counts as added
-        when it was measured. Returns the keys of the rows that came or went.
+        when it was measured. `why_gone` gives the reasons of rows that went. Returns the keys of the rows that came or
+        went.
         """
         with self.db.transaction():
             is_first = self.at(target) is None
@@ -152,6 +155,8 @@ class Boards(Part):
             gone = [key for key in known if key not in wanted]
             before = self._entries_at(target, [key for key in (*changed, *gone) if key in known])
             moved = [change_of(before.get(key), wanted.get(key), date) for key in (*changed, *gone)]
+            reasons = why_gone(gone) if why_gone is not None and gone else {}
+            moved = [one and replace(one, reason=reasons.get(one.key, one.reason)) for one in moved]
             earlier = reversed(history or additions(wanted.values()))
             news = earlier if is_first else (one for one in moved if one is not None)
             self._write(target, [(wanted[key], digests[key]) for key in changed], gone)
