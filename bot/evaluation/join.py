@@ -201,14 +201,15 @@ def _distinct(verdicts: Sequence[Verdict]) -> Iterable[Verdict]:
 
 
 def _candidate(verdict: Verdict) -> JoinCandidate:
-    present = verdict.measurements.present if verdict.measurements else ()
-    leaves = grouped((measurement.required.leaf.id, measurement) for measurement in present)
+    leaves: Leaves = {}
+    for measurement in verdict.measurements.present if verdict.measurements else ():
+        leaves.setdefault(measurement.required.leaf.id, []).append(measurement)
     errors = [found for found in verdict.findings if found.is_error or found.waived]
     sound: Leaves = {}
     shown: Leaves = {}
     blocked: dict[str, tuple[str, ...]] = {}
     for leaf_id, found in leaves.items():
-        about = [error for error in errors if _is_about(error, found[0])]
+        about = [error for error in errors if _is_about(error, found[0])] if errors else errors
         is_number = all(map(_is_in_range, found))
         if is_number and not any(error.is_error for error in about):
             sound[leaf_id] = found

@@ -428,14 +428,14 @@ class FormReader:
 
     def _called(self, value: Value, match: Match) -> tuple[str, str] | None:
         """The leaf and the metric of a number."""
-        names = []
-        for text in (value.leaf, value.metric):
-            filled, lacks = text.fill(match, self.whole, self.budget)
-            names.append(" ".join(filled.split()))
-            if not names[-1]:
-                self.say(text.text, f"has no one text for {lacks or text.text}", match)
-                return None
-        return names[0], names[1]
+        leaf, no_leaf = value.leaf.fill(match, self.whole, self.budget)
+        metric, no_metric = value.metric.fill(match, self.whole, self.budget)
+        leaf, metric = " ".join(leaf.split()), " ".join(metric.split())
+        if leaf and metric:
+            return leaf, metric
+        text, lacks = (value.metric, no_metric) if leaf else (value.leaf, no_leaf)
+        self.say(text.text, f"has no one text for {lacks or text.text}", match)
+        return None
 
     def _leaf(self, name: str) -> LeafSeen:
         if (leaf := self.measured.leaves.get(name)) is None:

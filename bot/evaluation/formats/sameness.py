@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from fnmatch import translate
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -70,24 +71,36 @@ def _tables() -> dict[str, _Table]:
     return msgspec.toml.decode(text, type=dict[str, _Table])
 
 
-def _pattern(names: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(map(translate, names)) or "(?!)")
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """Names of arguments: those that are written out, and the pattern of those with stars."""
+
+    whole: frozenset[str]
+    starred: re.Pattern[str]
+
+    def has(self, name: str) -> bool:
+        return name in self.whole or self.starred.match(name) is not None
+
+
+def _list_of(names: Collection[str]) -> _Names:
+    starred = [name for name in names if "*" in name]
+    return _Names(frozenset(names) - set(starred), re.compile("|".join(map(translate, starred)) or "(?!)"))
 
 
 @cache
-def _patterns() -> list[tuple[re.Pattern[str], Kind]]:
+def _kinds() -> list[tuple[_Names, Kind]]:
     found = _tables()
     adapters, quantization = found["adapters"], found["quantization"]
     parts = [f"*{part}*" for part in adapters.parts]
     return [
-        (_pattern([*found["identity"].names, *found["identity"].others]), "identity"),
-        (_pattern(adapters.no_matter), "no matter"),
-        (_pattern([*adapters.names, *adapters.no_name]), "model"),
-        (_pattern(quantization.names), "model"),
-        (_pattern(found["weights"].names), "model"),
-        (_pattern(found["asked"].names), "asked"),
-        (_pattern([*quantization.details, *parts]), "model"),
-        (_pattern(found["no_matter"].names), "no matter"),
+        (_list_of([*found["identity"].names, *found["identity"].others]), "identity"),
+        (_list_of(adapters.no_matter), "no matter"),
+        (_list_of([*adapters.names, *adapters.no_name]), "model"),
+        (_list_of(quantization.names), "model"),
+        (_list_of(found["weights"].names), "model"),
+        (_list_of(found["asked"].names), "asked"),
+        (_list_of([*quantization.details, *parts]), "model"),
+        (_list_of(found["no_matter"].names), "no matter"),
     ]
 
 
@@ -100,7 +113,7 @@ def kind_of(name: str) -> Kind:
 def known_kind(name: str) -> Kind | None:
     """What the table says of a name, None for one that it does not have."""
     spelled = _spelled(name)
-    return next((kind for pattern, kind in _patterns() if pattern.match(spelled)), None)
+    return next((kind for names, kind in _kinds() if names.has(spelled)), None)
 
 
 def _spelled(name: str) -> str:
@@ -108,8 +121,8 @@ def _spelled(name: str) -> str:
 
 
 @cache
-def _lists(table: str, field: str) -> re.Pattern[str]:
-    return _pattern(getattr(_tables()[table], field))
+def _lists(table: str, field: str) -> _Names:
+    return _list_of(getattr(_tables()[table], field))
 
 
 def is_set(name: str, value: str) -> bool:
@@ -152,7 +165,7 @@ def _flat(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
     """The arguments as texts, those that hold others replaced by these."""
     for name, value in pairs:
         inner = value if isinstance(value, dict) else value_of(str(value))
-        if isinstance(inner, dict) and _lists("holders", "names").match(_spelled(str(name))):
+        if isinstance(inner, dict) and _lists("holders", "names").has(_spelled(str(name))):
             yield from _flat((str(key), one) for key, one in inner.items())
         else:
             yield str(name), setting(value) if isinstance(value, dict | list) else str(value)
@@ -224,7 +237,7 @@ def adapter_of(args: str) -> Adapter | None:
     silent = _lists("adapters", "no_name")
     for name in [*filter(given.__contains__, adapters.names), *given]:
         is_adapter = kind_of(name) == "model" and (name in adapters.names or _has_part(name))
-        if is_adapter and given[name] not in {"", "True"} and not silent.match(name):
+        if is_adapter and given[name] not in {"", "True"} and not silent.has(name):
             is_path = name in adapters.paths and not given[name].startswith(PATHS)
             return Adapter(name, f"./{given[name]}" if is_path else given[name])
     return None
@@ -232,7 +245,7 @@ def adapter_of(args: str) -> Adapter | None:
 
 def changes_of(args: str) -> list[GivenArgument]:
     """The arguments after which the weights are none that the named model has."""
-    return [one for one in arguments_of(args) if _lists("weights", "changing").match(one.name)]
+    return [one for one in arguments_of(args) if _lists("weights", "changing").has(one.name)]
 
 
 def _has_part(name: str) -> bool:
