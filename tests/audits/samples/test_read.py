@@ -247,7 +247,7 @@ def test_a_parquet_log_that_unpacks_to_any_size_is_refused(
 
 
 def test_a_row_of_a_parquet_log_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lighteval, "LONGEST", 1 << 20)
+    monkeypatch.setattr(lighteval, "LONGEST_ROW", 1 << 20)
     rows = [{"full_prompt": "a" * n, "predictions": ["x"], "gold": ["x"]} for n in (1, 2_000_000)]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet")
 
