@@ -23,9 +23,10 @@ INTRODUCTION = """\
 
 <!-- Made by docs/generate.py from the docstrings in bot/evaluation/rules/: change those, and run it again. -->
 
-A rule judges a result file, or the row that files make, against one leaderboard. An **error** keeps the row from being
-published; only `missing-task` leaves it published without average and rank. A **warning** is published with the row. A
-**notice** is for whoever ran the evaluation. `leaderboard-bot rules ID` adds an example, and what sound runs write.
+A rule judges a result file, or the row that files make, against one leaderboard. It is an **error** unless its text
+begins with another word, and keeps the row from being published; only `missing-task` leaves it published without
+average and rank. A **warning** is published with the row. A **notice** is for whoever ran the evaluation.
+`leaderboard-bot rules ID` adds an example, and what sound runs write.
 
 **Wrong?** says when a rule is wrong, and what to answer. Where the answer is a change of the declaration, ask the
 board's maintainers. For one upload they can waive an error, with a reason and a last day, by
@@ -45,19 +46,14 @@ the members, the datasets, and where each fact is from; tests compare it with lm
 
 
 def rules_page() -> str:
-    """The page of all rules: their names by severity, then one section for each."""
-    return "\n".join([INTRODUCTION, *_index(), *(line for rule in ALL_RULES for line in _section(rule))])
-
-
-def _index() -> Iterator[str]:
-    for severity in Severity:
-        names = ", ".join(f"[`{rule.id}`](#{rule.id})" for rule in ALL_RULES if rule.severity is severity)
-        yield from (f"**{severity.capitalize()}s**: {names}", "")
+    """The page of all rules: one section for each, in the order of reports."""
+    return "\n".join([INTRODUCTION, *(line for rule in ALL_RULES for line in _section(rule))])
 
 
 def _section(rule: Rule) -> Iterator[str]:
     texts = dict(rule.sections)
-    yield from (f"## {rule.id}", "", f"**{rule.title}** {texts['What it does']}", "")
+    severity = "" if rule.severity is Severity.ERROR else f"*{rule.severity.capitalize()}.* "
+    yield from (f"## {rule.id}", "", f"{severity}**{rule.title}** {texts['What it does']}", "")
     yield from (texts["Why is this bad?"], "")
     yield from (f"**Wrong?** {texts['When it is wrong']}", "")
 
