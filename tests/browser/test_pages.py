@@ -136,6 +136,21 @@ def test_the_numbers_of_every_row_are_those_of_its_entry(watch: Opener, site: st
         assert [cell.strip().rstrip("*") for cell in cells] == leaves
 
 
+def test_a_rule_is_found_by_its_words_and_opened_by_a_link(watch: Opener) -> None:
+    page = watch().open("rules.html#implausibly-low")
+    assert page.locator("details[open]").count() == 1
+    assert page.locator("#implausibly-low").is_visible()
+    every = page.locator("details.rule").count()
+    page.fill("#find", "limit samples run")
+    assert page.locator("details.rule:visible strong").first.inner_text() == "limited-run"
+    assert page.inner_text("#found") == f"{page.locator('details.rule:visible').count()} of {every}"
+    page.fill("#find", "zzz")
+    assert page.locator(".rules:visible").count() == 0
+    bare = watch(java_script_enabled=False).open("rules.html#implausibly-low")
+    assert bare.locator("details.rule").count() == every
+    assert bare.locator("#finder").is_hidden()
+
+
 def test_print_shows_the_table_and_no_controls(watch: Opener) -> None:
     page = watch().open("index.html")
     page.emulate_media(media="print")

@@ -116,6 +116,7 @@ def test_what_a_person_unfolded_stays_so_when_the_page_renews_itself(watch: Open
     watched = watch("service")
     watched.page.clock.install()
     page = watched.open("")
+    page.click("#last-open-llm")
     page.click("text=and 6 more")
     state.add_outcomes([("written", "zz new", "another")])
     page.clock.fast_forward(6000)
@@ -140,6 +141,16 @@ def test_the_button_that_removes_rows_is_red_and_stands_beside_the_other(watch: 
     assert removes.evaluate(STYLE, "backgroundColor") == "rgb(179, 32, 27)"
     assert leaves.evaluate(STYLE, "backgroundColor") != "rgb(179, 32, 27)"
     assert removes.bounding_box()["y"] == leaves.bounding_box()["y"]
+
+
+def test_rows_go_only_once_a_person_says_that_they_were_seen(watch: Opener, service: Service) -> None:
+    (plan,) = service.contexts.store.of("open-llm").plans.all()
+    page = watch("service", java_script_enabled=False).open(f"plans/open-llm/{plan.digest}")
+    page.click("button:has-text('remove')")
+    assert page.url.endswith(plan.digest)
+    assert page.locator("input:invalid").count() == 1
+    (plan,) = service.contexts.store.of("open-llm").plans.all()
+    assert not plan.is_approved
 
 
 def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, service: Service) -> None:

@@ -173,7 +173,7 @@ def test_a_source_that_was_never_read_is_asked_less_and_less_often(hub: Hub, tmp
     story = Story(hub, tmp_path)
     hub.faults.order("/api/datasets/", status=404, times=-1)
     now, waits = time.time(), list[float]()
-    for number in range(1, 4):
+    for number in range(1, 6):
         settle_at(story, now)
         [source] = [one for one in story.state.items.all() if one.kind == "source"]
         assert source.attempts == number
@@ -181,7 +181,7 @@ def test_a_source_that_was_never_read_is_asked_less_and_less_often(hub: Hub, tmp
         assert due is not None
         waits.append(due - now)
         now = due
-    assert [round(one) for one in waits] == [FIRST_RETRY, 2 * FIRST_RETRY, 4 * FIRST_RETRY]
+    assert [round(one) for one in waits] == [60, 120, 240, 480, story.watch.settle_every]
     story.end()
 
 

@@ -157,7 +157,10 @@ class Report:
     def fail(self, item: Item, failure: Exception) -> None:
         """Note that an item failed, and when it is tried again. Raises LeaseLost: then the item did not fail."""
         check_lease()
-        due = self.context.clock() + wait_after(item.attempts, failure)
+        wait = wait_after(item.attempts, failure)
+        if item.kind == "source":
+            wait = min(wait, self.context.watch.settle_every)  # each pass looks at it
+        due = self.context.clock() + wait
         self.context.state.items.fail(item, reason_of(failure), due)
         self.failed.append(item)
         self.say_failed(item.name, failure)
