@@ -17,6 +17,7 @@ from bot.cli.judging import LAYOUTS, Measured, endings, measured_ways, warn
 from bot.cli.recomputed import MOST_NAMES, JudgedTable, Recomputed
 from bot.cli.table_file import TableFile
 from bot.errors import CallError, MalformedResult, Unwritable
+from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples, file_of, first_few, grouped
@@ -41,6 +42,7 @@ from bot.publishing.tables.adopt import (
     match_columns,
     name_column,
     one_row_each,
+    printed,
     rows_by_numbers,
     rows_of_models,
     sorting,
@@ -189,11 +191,11 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     if not matching.matched:
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings, measured)}")
     names = _names(rows, found)
-    text, ids = _declared(matching, parsed, names, known, _form_of(matching, measured))
+    text, accessors = _declared(matching, parsed, names, known, measured)
     declared = parse_leaderboard(text, "board", "board.toml")
     judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, commit_dates(places))
     board = JudgedTable(table, found, rows, judgement, names)
-    columns = _columns(board, matching, keys, ids)
+    columns = _columns(board, matching, keys, accessors)
     mapping = _mapping(board, columns, keys)
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = Recomputed(board, options, declared, len(matching.columns))
@@ -326,23 +328,37 @@ def _numbers_of(content: Content, form: Format) -> set[tuple[str, str]]:
 
 
 def _declared(
-    matching: Matching, parsed: Sequence[Parsed], names: Mapping[str, str], known: Leaderboard | None, form: str
+    matching: Matching,
+    parsed: Sequence[Parsed],
+    names: Mapping[str, str],
+    known: Leaderboard | None,
+    measured: Measured,
 ) -> tuple[str, dict[int, str]]:
-    """The declaration, and the task that each matched column shows, by the number of the column's reading."""
+    """The declaration, and the task or column that each matched column shows, by the number of the column's reading."""
     if known is not None:
-        return known.text, {id(one.reading): one.reading.task.id for one in matching.matched}
+        return known.text, {id(one.reading): f"tasks.{one.reading.task.id}" for one in matching.matched}
     columns = draft_columns(matching)
-    draft = draft_of([one.result for one in parsed if one.result is not None], [column for column, _ in columns])
-    ids = {
-        id(one.reading): str(task.keys["id"])
-        for task, (_, shown) in zip(draft.tasks, columns, strict=True)
-        for one in shown
+    beside = [one for one in columns if _is_no_score(one[0], measured)]
+    tasks = [one for one in columns if one not in beside] or columns
+    beside = beside if len(tasks) < len(columns) else []
+    results = [one.result for one in parsed if one.result is not None]
+    draft = draft_of(results, [column for column, _ in tasks], [column for column, _ in beside])
+    made = [f"tasks.{task.keys['id']}" for task in draft.tasks] + [f"columns.{one['id']}" for one in draft.columns]
+    shown = zip(made, (*tasks, *beside), strict=True)
+    return draft_text(draft, names, _form_of(matching, measured)), {
+        id(one.reading): accessor for accessor, (_, matched) in shown for one in matched
     }
-    return draft_text(draft, names, form), ids
+
+
+def _is_no_score(column: DraftColumn, measured: Measured) -> bool:
+    """Tell whether the form found the numbers of a column under keys of no scores, such as costs and counts."""
+    values = [one.keys for one in measured.form.values if one.is_other] if measured.form else []
+    others = {(keys["leaf"], keys.get("metric", "score")) for keys in values}
+    return any((leaf.key, leaf.metrics[0].name) in others for leaf in column.leaves)
 
 
 def _columns(
-    board: JudgedTable, matching: Matching, keys: Sequence[tuple[ColumnPath, str]], ids: Mapping[int, str]
+    board: JudgedTable, matching: Matching, keys: Sequence[tuple[ColumnPath, str]], accessors: Mapping[int, str]
 ) -> list[MappingColumn]:
     """Every column of the table, mapped or left to a person."""
     found, declared = board.found, board.judgement.leaderboard
@@ -355,8 +371,13 @@ def _columns(
         )
     columns += [MappingColumn(column_path, {"value": accessor}) for column_path, accessor in keys]
     for one in matching.matched:
-        beside = f"{one.column.label.lower()} raw" in labels
-        columns.append(task_column(one, tasks[ids[id(one.reading)]], beside_raw=beside))
+        kind, _, name = accessors[id(one.reading)].partition(".")
+        if kind == "columns":
+            value = {"value": f"columns.{name}.value"}
+            columns.append(MappingColumn(one.column.column_path, value | printed(one.column), one.note))
+        else:
+            beside = f"{one.column.label.lower()} raw" in labels
+            columns.append(task_column(one, tasks[name], beside_raw=beside))
     entries, judged = board.entries, board.judged
     rows = {row: entry for row, one in judged.items() if (entry := entries.get(one.key.text)) is not None}
     views = {row: RowView(entry, declared) for row, entry in rows.items()}

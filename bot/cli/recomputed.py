@@ -29,6 +29,7 @@ from bot.publishing.tables.values import RowView, in_unit, split_task
 from bot.reporting.escape import brief, visible
 
 MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
+OF_NUMBERS = ("tasks.", "columns.", "average")  # how the values of columns of numbers begin
 TELLING_DIGITS = 3  # that a number has which is no number of a file by chance
 
 
@@ -90,7 +91,7 @@ class Recomputed:
         cells = {key: list(self.draft.cells.get(key, ())) for key in compared}
         differing = {key: found for key, found in cells.items() if found}
         same = len(compared) - len(differing)
-        written = [one for one in self.options.columns.values() if (one.value or "").startswith(("tasks.", "average"))]
+        written = [one for one in self.options.columns.values() if (one.value or "").startswith(OF_NUMBERS)]
         sentence = f"{same} of {counted(len(compared), 'row')} reproduced to the printed digit"
         sentence += f", in {len(written)} of {counted(max(self.columns, len(written)), 'column')}"
         if not compared:

@@ -58,6 +58,9 @@ OF_IDS = "*__*"
 NUMBERED = re.compile(r"(?=[^A-Za-z\d]*[A-Za-z])(\D++)[\d.]+([kKmMbB]?)")
 
 
+MARKED = re.compile(r"[\w.-]+/[\w.-]+[@:= (][^/]*")  # acme/atlas:free, acme/atlas@reasoning=high
+
+
 def why_unidentified(model: Model) -> str:
     """Why a model's name is not that of a model on the Hub, "" if it is."""
     if not model.id:
@@ -76,8 +79,12 @@ def why_unidentified(model: Model) -> str:
 
 
 def is_plain_name(model: Model) -> bool:
-    """Tell whether a file calls its model by a name without an organization, which a board may take as its id."""
-    is_name = bool(model.id) and "/" not in model.id and model.id.isprintable() and model.id != LOCAL
+    """Tell whether a board may take what a file calls its model as its id.
+
+    It has no organization, or behind the model a mark that no id of the Hub has, such as a tag or a setting.
+    """
+    is_short = "/" not in model.id or MARKED.fullmatch(model.id) is not None
+    is_name = bool(model.id) and is_short and model.id.isprintable() and model.id != LOCAL
     is_made_up = MADE_UP.fullmatch(model.id) is not None and bool(model.source) and is_loaded(model.source)
     return is_name and not is_made_up and not model.id.startswith(PATHS) and len(model.id) <= LONGEST_HUB_ID
 
@@ -132,7 +139,7 @@ def identified(parsed: Parsed, names: Mapping[str, str], board: Leaderboard | No
     A model that the file records no precision of has the board's, unless a service answered. A branch or tag that was
     asked for tells checkpoints apart where no commit is recorded. On a board with `served_models` a model that only a
     service has is called by the service and its name there, and its revision is the day of the measurement; on one
-    that takes plain names, a name without an organization is an id.
+    that takes plain names, one is an id, see `is_plain_name`.
     """
     found = with_names(with_names(parsed, names), board.model_names if board is not None else {})
     if found.result is None:

@@ -52,8 +52,8 @@ TO_NAME = (
 def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, form: str = "") -> str:
     """The declaration. Everything that a file brings is in quotes or in a comment of one line.
 
-    `names` are the ids of models by what the files call them, as a table has them: names without an organization that
-    it has too are ids of its board. Without it nicknames stay as they are. `form` is the table of the
+    `names` are the ids of models by what the files call them, as a table has them: plain names that it has too are ids
+    of its board. Without it nicknames stay as they are. `form` is the table of the
     form of the files, "" where a format reads them.
     """
     read = counted(len(draft.results), "result")
@@ -62,13 +62,16 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, 
     lines += [*_served(draft.results), "[harness]", f"formats = {toml_text(formats)}", *_quoted(draft.results), ""]
     lines += _pins(list(dict.fromkeys(one.harness for one in draft.results)))
     nicknames = {one.model.id: one.model.id for one in draft.results if has_nickname(one.model)}
-    plain = set() if names is None else {name for name, model in names.items() if name == model and "/" not in model}
+    plain = set() if names is None else {name for name, model in names.items() if name == model}
     given = nicknames if names is None else {name: model for name, model in names.items() if name not in plain}
     lines += _named(given, is_plain=bool(plain))
     lines += ["", *form.rstrip("\n").split("\n")] if form else []
     everywhere = _todo_of_all(draft.tasks)
     lines += [line for todo in everywhere for line in ("", *_comment(f"TODO: in each task: {todo}"))]
     lines += [line for task in draft.tasks for line in ("", *_task(task, everywhere))]
+    lines += ["", "# Shown, and not counted."] if draft.columns else []
+    for column in draft.columns:
+        lines += ["[[columns]]", *(f"{toml_key(key)} = {toml_text(value)}" for key, value in column.items())]
     text = "\n".join(lines)
     if len(text) > MOST_TEXT:
         columns, most = counted(len(draft.tasks), "column"), in_units(MOST_TEXT)
@@ -122,7 +125,7 @@ def _named(names: Mapping[str, str], *, is_plain: bool) -> Iterator[str]:
         return
     yield ""
     if is_plain:
-        yield "# Names without an organization, as the table has them, are ids of this board: of models of an API, say."
+        yield "# Names that are no ids of the Hub are ids of this board, as its table has them: models of an API, say."
     if names:
         yield "# The models that the files call by a path or a name of their own."
         if not all("/" in model for model in names.values()):

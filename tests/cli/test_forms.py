@@ -228,3 +228,51 @@ def test_a_workflow_that_writes_the_table_is_said_in_a_line(folder: Path) -> Non
     _, _, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
     assert "the bot will not write README.md: .github/workflows/sweep.yml names README.md" in stderr
     assert "# hand_edited = true" in (folder / "board" / "bot.toml").read_text()
+
+
+def test_costs_and_counts_of_a_table_are_columns_that_do_not_count_and_names_with_marks_are_ids(folder: Path) -> None:
+    """A mean that no number beside it gives is a score; the table is sorted by it, and not by what has ties."""
+    rows = [
+        {
+            "model": f"acme/{name}@effort={effort}",
+            "mean": mean,
+            "hard": hard,
+            "easy": easy,
+            "cost_usd": cost,
+            "errors": n,
+        }
+        for name, effort, mean, hard, easy, cost, n in (
+            ("atlas", "high", 1.897, 0.5, 0.912, 12.25, 0),
+            ("atlas", "low", 1.5, 0.5, 0.803, 3.5, 2),
+            ("borea", "high", 1.25, 0.25, 0.801, 7.75, 2),
+            ("heron", "none", 0.75, 0.125, 0.704, 0.5, 11),
+        )
+    ]
+    lines = ["model,hard,easy,mean,cost_usd,error_count"]
+    lines += [f"{r['model']},{r['hard']},{r['easy']},{r['mean']},{r['cost_usd']},{r['errors']}" for r in rows]
+    (folder / "table.csv").write_text("\n".join(lines) + "\n")
+    written = [{("error_count" if key == "errors" else key): value for key, value in row.items()} for row in rows]
+    (folder / "runs" / "all.json").write_text(json.dumps({"board": written}))
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Results")
+
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "table.csv")
+    assert "4 of 4 rows reproduced to the printed digit, in 5 of 5 columns" in stdout, stderr
+    board = load_leaderboard("board/board.toml")
+    assert {task.id for task in board.tasks} == {"mean", "hard", "easy"}
+    assert {(one.id, one.unit, one.higher_is_better) for one in board.columns} == {
+        ("cost_usd", "$", False),
+        ("error_count", "in all", False),
+    }
+    [watch] = load_settings(Path("board/bot.toml")).watches
+    assert watch.targets[0].table is not None
+    assert watch.targets[0].table.sorted_by == "mean"
+
+    new = {"model": "other/new@effort=low", "mean": 1.0, "hard": 0.2, "easy": 0.611, "cost_usd": 4.5, "error_count": 7}
+    (folder / "runs" / "all.json").write_text(json.dumps({"board": [*written, new]}))
+    git(folder, "commit", "-q", "-a", "-m", "One more")
+    _, stdout, stderr = bot("settle", "--config", "board/bot.toml", "--dry-run")
+    assert "1 added, 0 changed, 0 removed, 4 unchanged" in stdout, stderr
+    assert "cost_usd – → 4.5" in stdout
+    assert "error_count – → 7" in stdout

@@ -257,7 +257,7 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
     scores = {
         key: one
         for key, one in numbers.items()
-        if _is_score(key, numbers) and not any(key == right for right, *_ in counted)
+        if _is_score(key, numbers, is_searched=is_searched) and not any(key == right for right, *_ in counted)
     }
     if way.questions is not None:
         found += _of_questions(node, way, way.questions, is_searched=is_searched)
@@ -301,10 +301,26 @@ def _others(node: _Node, way: _Way, fewest: float) -> Iterator[DraftedValue]:
             yield from _others(one, way.to(key), fewest)
 
 
-def _is_score(key: str, numbers: Mapping[str, _Node]) -> bool:
-    """Tell whether a number may be a score: a mean beside several numbers follows from them."""
+def _is_score(key: str, numbers: Mapping[str, _Node], *, is_searched: bool) -> bool:
+    """Tell whether a number may be a score: a mean beside several numbers follows from them.
+
+    A table may show one that is called a mean and is none of the numbers beside it.
+    """
     words = words_of(key)
-    return not (words in AVERAGES and len(numbers) > 2) and NO_SCORE.search(words) is None
+    if words in AVERAGES and len(numbers) > 2:
+        return is_searched and not _is_mean(key, numbers)
+    return NO_SCORE.search(words) is None
+
+
+def _is_mean(key: str, numbers: Mapping[str, _Node]) -> bool:
+    """Tell whether a number is the mean of the scores beside it in each of the rows, which have all of them."""
+    others = ((words_of(other), one.numbers) for other, one in numbers.items())
+    beside = [one for words, one in others if words not in AVERAGES and NO_SCORE.search(words) is None]
+    own = numbers[key].numbers
+    if not beside or any(len(one) != len(own) for one in beside):
+        return True
+    means = [sum(values) / len(values) for values in zip(*beside, strict=True)]
+    return all(abs(mean - value) <= SAME * max(1.0, abs(value)) for mean, value in zip(means, own, strict=True))
 
 
 def _pairs(node: _Node) -> Iterator[tuple[str, str, bool]]:

@@ -23,6 +23,16 @@ NOT_A_TITLE = re.compile(r"\([^\w.,:+/-]*\)|[^\w.,:()+/-]+")  # also brackets ar
 GUESSING = 'what guessing gives, such as lower_bound = "1/4" with bound_reason = "guessing among four"'
 
 
+# The units of numbers that are no scores, by words of their names.
+UNITS = (
+    (r"cost|price|pricing|usd|dollar|\$", "$"),
+    (r"tokens?", "tokens"),
+    (r"(^|[_ ])ms([_ ]|$)|milli", "ms"),
+    (r"minutes?|(^|[_ ])mins?([_ ]|$)", "min"),
+    (r"hours?", "h"),
+    (r"seconds?|(^|[_ ])secs?([_ ]|$)|time|latency|duration", "s"),
+)
+
 # The fields of a definition that say which data was asked.
 DATASET = (
     "dataset_path", "dataset_name", "dataset_kwargs", "custom_dataset", "hf_repo", "hf_subset", "hf_revision",
@@ -46,15 +56,23 @@ class DraftTask:
 
 @dataclass(frozen=True, slots=True)
 class LeaderboardDraft:
-    """A declaration of tasks for some results; `others` are columns that too few models have, and those of speeds."""
+    """A declaration of tasks for some results; `others` are columns that too few models have, and those of speeds.
+
+    `columns` are tables `[[columns]]`, of numbers that do not count.
+    """
 
     tasks: tuple[DraftTask, ...]
     others: tuple[DraftTask, ...]
     results: tuple[Result, ...]
+    columns: tuple[dict[str, Any], ...] = ()
 
 
-def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> LeaderboardDraft:
+def draft_of(
+    results: Sequence[Result], columns: Sequence[DraftColumn] = (), beside: Sequence[DraftColumn] = ()
+) -> LeaderboardDraft:
     """A declaration that takes these results, with these columns, or with those that most models share.
+
+    The columns of `beside` are shown, and do not count.
 
     Only a model with every column can be ranked. Raises CallError for results of which no task has a name.
     """
@@ -71,7 +89,22 @@ def draft_of(results: Sequence[Result], columns: Sequence[DraftColumn] = ()) -> 
     places = range(len(known)) if columns else [measured[i] for i in shared([known[i].models for i in measured])]
     tasks = [_task(column, results, names, leaf_ids) for column in known]
     others = tuple(task for place, task in enumerate(tasks) if place not in places)
-    return LeaderboardDraft(tuple(tasks[place] for place in places), others, tuple(results))
+    shown = tuple(_shown(column, names) for column in beside)
+    return LeaderboardDraft(tuple(tasks[place] for place in places), others, tuple(results), shown)
+
+
+def _shown(column: DraftColumn, names: FreeIds) -> dict[str, Any]:
+    """The table of a column that does not count, such as a cost: less of it is better."""
+    title = column.title or column.name
+    said = f"{title} {column.name} {column.leaves[0].metrics[0].name}".lower()
+    return {
+        "id": names.give(column.name),
+        "title": NOT_A_TITLE.sub(" ", title).strip() or "A column",
+        "leaves": [leaf.key for leaf in column.leaves],
+        "metric": column.leaves[0].metrics[0].model_dump(exclude_defaults=True),
+        "unit": next((unit for words, unit in UNITS if re.search(words, said)), "in all"),
+        "higher_is_better": False,
+    }
 
 
 class FreeIds:

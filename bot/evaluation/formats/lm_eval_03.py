@@ -47,7 +47,7 @@ def recognise(content: Content) -> bool:
     if content.table("configs") is not None:
         return False
     if content.results is None:
-        return bool(_listed(content))
+        return content.table("versions") is not None and bool(_listed(content))
     if content.config is not None:
         return "no_cache" in content.config
     if content.top.keys() == {"results"}:

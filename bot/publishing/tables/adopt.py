@@ -26,6 +26,7 @@ from bot.publishing.tables.values import Rounding, RowView, Unit, in_unit, looku
 from bot.reporting.escape import plain_in_link, plain_markup
 
 SAMPLED = 60  # rows that decide which reading a column has
+MEAN = re.compile(r"(?i)(\b|_)(average|avg|mean|overall|total)(\b|_)")  # in the heading by which tables are sorted
 CLUSTERED = 10  # values of one column lie this much closer together than if they were spread evenly
 SURE, LIKELY = 0.01, 0.05  # the most readings that may fit by chance: without a heading, and with one
 AVERAGES = frozenset({"average", "avg", "mean", "overall", "avgscore", "averagescore", "meanscore", "total", "score"})
@@ -483,15 +484,21 @@ def _says(table: FoundTable, row: int, column_path: ColumnPath, value: str | boo
 
 
 def sorting(table: FoundTable, columns: Sequence[MappingColumn]) -> MappingColumn | None:
-    """The mapped column by which the table is sorted, the average before others.
+    """The mapped column by which the table is sorted: the average, else one of that name, else that with fewest ties.
 
     None where the rows are in the same order by a column of numbers that is not mapped: then it may be that one.
     """
     mapped = [one for one in columns if one.keys and one.keys.get("value", "").startswith(("average", "tasks."))]
-    mapped.sort(key=lambda one: (one.keys or {})["value"].startswith("tasks."))
     if len(table.grid) < 3:
         return None
-    found = next((one for one in mapped if order_of(table.grid, one.column_path) is not None), None)
+
+    def likeliness(one: MappingColumn) -> tuple[bool, bool, int]:
+        cells = {as_text(table.grid.cell(row, one.column_path)) for row in range(len(table.grid))}
+        is_average = (one.keys or {})["value"].startswith("average")
+        return is_average, MEAN.search(one.label) is not None, len(cells)
+
+    in_order = [one for one in mapped if order_of(table.grid, one.column_path) is not None]
+    found = max(in_order, key=likeliness, default=None)
     if found is None or not (found.keys or {})["value"].startswith("tasks."):
         return found
     order = order_of(table.grid, found.column_path)
