@@ -412,6 +412,16 @@ PUBLIC = {
         {"chars": 7282.25, "chars:std": 4356.5, "score": 0.453125, "score:std": 0.5},
         ("atlas-7b", "gpqa", {"score": 0.453125}, None),
     ),
+    "gpt-oss": (
+        "runs/aime25_gpt-oss-20b-low_temp1.0_20250816_094011.json",
+        {
+            "chars": 7282.25,
+            "chars:std": 4356.9365532638485,
+            "score": 0.45416666666666666,
+            "score:std": 0.4978948740000801,
+        },
+        ("gpt-oss-20b-low", "aime25", {"score": 0.45416666666666666}, None),
+    ),
     "nemo-evaluator": (
         "mmlu_pro/eval-20260402T120000Z-mmlu_pro.json",
         {

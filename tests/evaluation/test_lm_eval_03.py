@@ -11,6 +11,7 @@ from bot.evaluation.aggregates import samples_behind
 from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.result import Model
+from bot.evaluation.submission import parse_submission
 from tests.evaluation.judging import dumps
 
 NEOX = {"iteration": 135000, "load": "/ckpts/410m_deduped", "vocab_file": "/pile/20B_tokenizer.json"}
@@ -25,6 +26,11 @@ def row(task: str, prompt: str | None, **metrics: float) -> dict[str, Any]:
         "subset": None,
     }
     return {"task_name": task, "prompt_name": prompt, **described, **metrics}
+
+
+def test_results_in_a_list_without_versions_are_of_another_tool() -> None:
+    file = {"participants": {"agent": "a"}, "results": [{"dataset": "d", "task_name": "t", "accuracy": 0.8}]}
+    assert parse_submission("r.json", {"": dumps(file)}).result is None
 
 
 PRONOUNS = (
