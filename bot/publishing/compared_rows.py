@@ -36,8 +36,9 @@ def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, st
         "num_fewshot": entry.num_fewshot,
         "version": entry.versions,
         "definition": {
-            leaf.id: digest_of_leaves(entry.definitions, [one.id for one in task.leaves])[:SHORT]
+            leaf.id: digest
             for task in entry.tasks
+            for digest in [digest_of_leaves(entry.definitions, [leaf.id for leaf in task.leaves])[:SHORT]]
             for leaf in task.leaves
         },
         "samples": entry.num_samples,
