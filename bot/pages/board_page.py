@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -15,14 +15,15 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import FOREST_ROWS, Figure, ForestRow, against_size, fitting, forest, over_time
 from bot.pages.environment import MISSING, points, raw
-from bot.pages.titles import with_end, without_shared
+from bot.pages.titles import BREAK, with_end, without_shared
 from bot.publishing.board import TIE, BoardRow, average_without
 from bot.publishing.entry import Entry
 from bot.publishing.models import OPEN_LICENCES, billions, other_size
 from bot.reporting.escape import visible
 
 TINTS = 6  # of a column's cells, the lowest without colour
-LONG, END = 30, 14  # letters of a model's name that the column shows, and of the end that a longer one keeps
+LONG, LONGER, END = 25, 30, 12  # letters of a name that fit on one line and on two, and of the end that is kept
+WORDY = 9  # letters of a word of a title from which on its column is wider
 HEAD = 30  # letters of a column's title
 SMALLEST = 3  # rows of a board on which one searches
 FEWEST_SHOWN = 2  # rows and days that a figure needs at least
@@ -50,15 +51,16 @@ class BoardColumn:
 def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_raw: bool = False) -> bytes:
     """The page of all rows, of which `lines` are the lines; the incomplete ones stand apart."""
     board = content.board
-    rows = [line[is_raw] for line in lines()]
+    rows, columns = [line[is_raw] for line in lines()], _columns(content, is_raw=is_raw)
     return content.page(
         "raw.html" if is_raw else "index.html",
         "board.html",
         is_raw=is_raw,
         is_scaled=is_scaled(content),
-        to_look_at=sum(row.entry.key in content.odd or bool(content.twins_of(row.entry)) for row in board.rows),
+        to_look_at=any(content.is_to_look_at(row.entry) for row in board.rows),
+        has_warnings=_differ(content)[2],
         has_marks=any(content.is_marked(row.entry) for row in board.rows),
-        columns=_columns(content, is_raw=is_raw),
+        columns=columns,
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
         chats=len({row.entry.model.chat_template for row in board.rows}),
         rows=rows[: content.ranked],
@@ -72,6 +74,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         over_tasks=any(row.is_over_tasks for row in board.rows),
         is_bare=_is_bare(board.rows),
         is_wide=_is_wide(board.rows),
+        is_wordy=_is_wordy(column.title for column in columns),
         is_filtered=len(board.rows) >= SMALLEST,
         open_licences=sorted(OPEN_LICENCES & {facts.licence for facts in content.known.values()}),
     )
@@ -87,6 +90,11 @@ def _is_wide(rows: Sequence[BoardRow]) -> bool:
     """Tell whether a number in a cell has a digit more than most boards need, such as 100.00 ±3.1 and 52.00 ±10.4."""
     scores = [score for row in rows for score in row.entry.tasks]
     return any((score.score or 0.0) >= 99.995 or TIE * (score.stderr or 0.0) >= 9.95 for score in scores)
+
+
+def _is_wordy(titles: Iterable[str]) -> bool:
+    """Tell whether a title has a word that the usual width of a column would break."""
+    return any(len(word) > WORDY for title in titles for part in BREAK.split(title) for word in part.split())
 
 
 def is_scaled(content: PageContent) -> bool:
@@ -162,7 +170,7 @@ def _columns(content: PageContent, *, is_raw: bool) -> list[BoardColumn]:
         *([BoardColumn("precision", "Precision", "text")] if _differ(content)[0] else []),
         *([BoardColumn("chat", "Template", "text")] if _differ(content)[1] else []),
         BoardColumn("date", "Date", "text"),
-        BoardColumn("warnings", "Warnings"),
+        *([BoardColumn("warnings", "Warnings")] if _differ(content)[2] else []),
     ]
 
 
@@ -197,7 +205,7 @@ def _line(
     row: BoardRow,
     tints: Mapping[str, tuple[float, float]],
     longest: float,
-    differ: tuple[bool, bool],
+    differ: tuple[bool, bool, bool],
 ) -> Line:
     had = {score.id: score for score in row.entry.tasks}
     scores, raws, odd = "", "", content.odd.get(row.entry.key, {})
@@ -228,9 +236,10 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
     organization, slash, name = model.rpartition("/")
     by = f"<i>{_text(organization)}<s>/</s></i>" if slash else ""
-    is_long = len(name) > LONG and name.isascii()  # letters of other directions stay together
-    shown = f"<b>{_text(name[:-END])}</b><b>{_text(name[-END:])}</b>" if is_long else _text(name)
-    link = f'<a href="{_text(page)}"><bdi>{by}<span>{shown}</span></bdi></a>'
+    is_cut = len(name) > LONG and name.isascii()  # letters of other directions stay together
+    shown = f"<b>{_text(name[:-END])}</b><b>{_text(name[-END:])}</b>" if is_cut else _text(name)
+    begin = "<span class=long>" if is_cut and len(name) > LONGER else "<span>"
+    link = f'<a href="{_text(page)}"><bdi>{by}{begin}{shown}</span></bdi></a>'
     if setup := content.setups.get(entry.key):
         link += f" <small>{_text(setup)}</small>"
     average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
@@ -251,19 +260,23 @@ def _amount(value: float | None) -> str:
     return MISSING if value is None else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _differ(content: PageContent) -> tuple[bool, bool]:
-    """Tell whether rows differ in precision and in template: a column of one word would tell none apart."""
-    models = [row.entry.model for row in content.board.rows]
-    return len({model.precision for model in models}) > 1, len({model.chat_template for model in models}) > 1
+def _differ(content: PageContent) -> tuple[bool, bool, bool]:
+    """Tell whether rows differ in precision, template and number of warnings: one word would tell none apart."""
+    entries = [row.entry for row in content.board.rows]
+    return (
+        len({entry.model.precision for entry in entries}) > 1,
+        len({entry.model.chat_template for entry in entries}) > 1,
+        len({len(entry.warnings) for entry in entries}) > 1,
+    )
 
 
-def _after(content: PageContent, row: BoardRow, differ: tuple[bool, bool]) -> str:
+def _after(content: PageContent, row: BoardRow, differ: tuple[bool, bool, bool]) -> str:
     """The cells after the scores of a row: what is known of it, and how it was measured."""
     entry = row.entry
     precision = f"<td class=precision>{_text(entry.model.precision or 'unknown')}" if differ[0] else ""
     chat = f"<td class=chat>{'chat' if entry.model.chat_template else 'plain'}" if differ[1] else ""
-    known = f"<td class=date>{_text(entry.date[:DAY])}<td class=warnings>{len(entry.warnings)}"
-    return f"{''.join(_facts(content, row))}{precision}{chat}{known}"
+    warnings = f"<td class=warnings>{len(entry.warnings)}" if differ[2] else ""
+    return f"{''.join(_facts(content, row))}{precision}{chat}<td class=date>{_text(entry.date[:DAY])}{warnings}"
 
 
 def _text(text: str) -> str:

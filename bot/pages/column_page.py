@@ -17,7 +17,7 @@ from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
 from bot.publishing.board import TIE, BoardRow, is_separable
 from bot.publishing.entry import EntryModel
 
-MOVED, TOP = 20, 10  # rows of the table of ranks, and of that of the best
+MOVED, TOP = 10, 10  # rows of the table of ranks, and of that of the best
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         task=task,
         best=_best(content, task.id),
         count=len(values),
+        questions=sum(leaf.samples or 0 for leaf in task.leaves) if all(leaf.samples for leaf in task.leaves) else 0,
         top=_top(content, task.id),
         missing=sum(score.id == task.id and score.score is None for row in holes for score in row.entry.tasks),
         figures=drawn,

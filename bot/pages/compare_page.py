@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 
 import msgspec
@@ -19,31 +20,31 @@ from bot.evaluation.compare import (
     task_of_score,
 )
 from bot.evaluation.statistics import LEVEL
-from bot.pages.content import PageContent
+from bot.pages.content import UNFOLDED, PageContent
 from bot.pages.drawing import Figure, differences, fitting
 from bot.pages.environment import points
 from bot.publishing.board import BoardRow
 from bot.publishing.compared_rows import compared_rows, run_of_entry, settings_of
 from bot.publishing.entry import Entry
 from bot.publishing.models import billions
-from bot.reporting.comparison import sentence_of
+from bot.reporting.comparison import over_tasks, sentence_of
 from bot.reporting.escape import visible
 
-Score = tuple[float | None, float | None]  # with its standard error, in points
-NOTHING: Score = (None, None)
 MOST_COMPARED_ROWS = 4  # rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
 NEAR = 3  # rows above one and below it that it is compared with
+STYLES = {"higher": "well", "lower": "warn"}  # the classes of the style sheet for verdicts that tell rows apart
+UNTESTED = "The files give no standard errors, so no difference is tested by itself."
 SCORES = (
     "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of "
     "tasks by the method of Holm, so a difference a little above its ± may be not separable."
 )
 
 
-def _begin(content: PageContent) -> list[tuple[str, str, BoardRow, str]]:
-    """The first rows of the board, with which a reader may begin: name, title, row, and the sentence about it."""
+def _begin(content: PageContent) -> list[tuple[str, str, BoardRow]]:
+    """The first rows of the board, with which a reader may begin: name, title and row."""
     titles, rows = titles_of(content), list(content.rows.items())[:FIRST]
-    return [(name, titles[name], row, content.rank_sentence(row)) for name, row in rows if row.rank is not None]
+    return [(name, titles[name], row) for name, row in rows if row.rank is not None]
 
 
 def _near(titles: Mapping[str, str], content: PageContent, name: str) -> list[tuple[str, str]]:
@@ -161,11 +162,9 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 9)
 
 
-def scores_of(content: PageContent, entry: Entry) -> list[Score]:
-    """The average and the score of each task, in the order of the board."""
-    by_id = {task.id: (task.score, task.stderr) for task in entry.tasks}
-    tasks = [by_id.get(task.id, NOTHING) for task in content.board.leaderboard.tasks]
-    return [(entry.average, entry.stderr), *tasks]
+def scores_of(entry: Entry) -> dict[str, float | None]:
+    """The average and the score of each task."""
+    return {"average": entry.average, **{task.id: task.score for task in entry.tasks}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +177,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class CompareTable:
-    """A table with its caption; each line has a head and cells. The last heads are the compared rows."""
+    """A table with its caption; each line has a head and cells. The heads after the first are the compared rows."""
 
     caption: str
     titles: tuple[str, ...]
@@ -204,7 +203,7 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
         "is_live": is_live,
         "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
         "begin": () if chosen else _begin(content),
-        **dict.fromkeys(("chosen", "sentences", "figures", "tables"), ()),
+        **dict.fromkeys(("chosen", "verdicts", "figures", "tables"), ()),
     }
     if len(chosen) > 1:
         values |= _compared(content, [titles[name] for name in chosen], chosen)
@@ -244,23 +243,30 @@ def _status(
 def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]) -> dict[str, Any]:
     entries = [content.rows[name].entry for name in chosen]
     shown = _short(titles)
-    tasks = {"average": "Average", **{task.id: task.title for task in content.board.leaderboard.tasks}}
+    titled = {task.id: task.title for task in content.board.leaderboard.tasks}
     compared = [
         compared_rows(entries[0], other, (shown[0], name)) for name, other in zip(shown[1:], entries[1:], strict=True)
     ]
     have = [None not in (entries[0].average, other.average) for other in entries[1:]]
     found = [_by_task(one, has_averages=is_whole) for one, is_whole in zip(compared, have, strict=True)]
+    tasks = {"average": "Average", **_in_order(titled, found[0])}
     return {
         "chosen": chosen,
-        "sentences": [
-            (name, _verdict(one), sentence(one, shown[0], name)) for one, name in zip(compared, shown[1:], strict=True)
-        ],
+        "verdicts": [_verdict(one, shown[0], name) for one, name in zip(compared, shown[1:], strict=True)],
         "figures": _figures(tasks, shown, found),
         "tables": (
-            _setting_table({task.id: task.title for task in content.board.leaderboard.tasks}, shown, entries),
-            _score_table(tasks, shown, [scores_of(content, entry) for entry in entries], found),
+            _score_table(tasks, shown, [scores_of(entry) for entry in entries], found),
+            _setting_table(titled, shown, entries),
         ),
     }
+
+
+def _in_order(tasks: Mapping[str, str], found: Mapping[str, ComparedTask]) -> Mapping[str, str]:
+    """The tasks in the order of the board; of many those first in which the second row is highest above the first."""
+    if len(tasks) <= UNFOLDED:
+        return tasks
+    off = {task: one.contrast.difference for task, one in found.items() if not one.why}
+    return {task: tasks[task] for task in sorted(tasks, key=lambda task: -off.get(task, -inf))}
 
 
 def _short(titles: Sequence[str]) -> Sequence[str]:
@@ -304,9 +310,30 @@ def sentence(comparison: RunComparison | None, first: str, second: str) -> str:
     return sentence_of(comparison, first, second)
 
 
-def _verdict(comparison: RunComparison | None) -> str:
-    """The verdict on the averages in two words; "" where there is none."""
-    return comparison.average.conclusion if comparison and comparison.average else ""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the page says first of two rows: which is higher, the class of that chip, by how much, and a sentence."""
+
+    words: str
+    style: str
+    difference: str
+    half: str
+    sentence: str
+
+
+def _verdict(comparison: RunComparison | None, first: str, second: str) -> Verdict:
+    said = sentence(comparison, first, second)
+    whole = comparison.average if comparison else None
+    if comparison is None or whole is None:
+        return Verdict("", "", "", "", said)
+    tested = over_tasks(comparison)
+    words = whole.conclusion if tested is None else tested.side if tested.is_more else "not separable"
+    better = {"higher": second, "lower": first}.get(words)
+    verdict = f"{f'{better} higher' if better else words}{' over tasks' if tested else ''}"
+    if whole.why:
+        return Verdict(verdict, "", "", "", said)
+    half = f"±{_half(whole):.2f}" if whole.contrast.p is not None else ""
+    return Verdict(verdict, "well" if better else "", f"{abs(whole.contrast.difference):.2f}", half, said)
 
 
 def _half(task: ComparedTask) -> float:
@@ -344,15 +371,17 @@ def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequ
 def _score_table(
     tasks: Mapping[str, str],
     shown: Sequence[str],
-    rows: Sequence[Sequence[Score]],
+    rows: Sequence[Mapping[str, float | None]],
     found: Sequence[Mapping[str, ComparedTask]],
 ) -> CompareTable:
     """The scores, and the difference of each to the first with its verdict."""
     lines = [
-        (title, [*(_difference(one.get(task)) for one in found), *(Cell(points(row[place][0])) for row in rows)])
-        for place, (task, title) in enumerate(tasks.items())
+        (title, [*(Cell(points(row.get(task))) for row in rows), *(_difference(one.get(task)) for one in found)])
+        for task, title in tasks.items()
     ]
-    return CompareTable(SCORES, ("Score", *(f"{name} minus {shown[0]}" for name in shown[1:]), *shown), lines)
+    minus = ["Difference"] if len(found) == 1 else [f"{name} minus {shown[0]}" for name in shown[1:]]
+    is_tested = any(task.contrast.p is not None for one in found for task in one.values())
+    return CompareTable(SCORES if is_tested else UNTESTED, ("Score", *shown, *minus), lines)
 
 
 def _difference(task: ComparedTask | None) -> Cell:
@@ -363,5 +392,5 @@ def _difference(task: ComparedTask | None) -> Cell:
     value = f"{task.contrast.difference:+.2f}"
     if task.contrast.p is None:
         return Cell(value)
-    is_apart = task.conclusion in {"higher", "lower"}
-    return Cell(f"{value} ±{_half(task):.2f} {task.conclusion}", "n apart" if is_apart else "n")
+    style = f"n apart {STYLES[task.conclusion]}" if task.conclusion in STYLES else "n"
+    return Cell(f"{value} ±{_half(task):.2f} {task.conclusion}", style)

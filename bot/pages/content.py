@@ -24,7 +24,7 @@ from bot.pages.outliers import odd_scores
 from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentence, records
 from bot.publishing.changes import BoardChange, additions
 from bot.publishing.entry import Entry, digest_of, raws_of
-from bot.publishing.models import UNKNOWN, ModelFacts, Verified, with_file
+from bot.publishing.models import UNKNOWN, ModelFacts, Verified, other_size, with_file
 
 SEVERAL = 5  # rows
 UNFOLDED = 12  # tasks that stand beside each other
@@ -286,6 +286,11 @@ class PageContent:
         equal = self._equal.get(raws_of(entry) or (), [])
         return [other for other in equal if other.model.id != entry.model.id][:OTHERS]
 
+    def is_to_look_at(self, entry: Entry) -> bool:
+        """Tell whether anything of a row has a mark on the board."""
+        has_other_size = bool(other_size(entry.model.id, self.facts_of(entry).params))
+        return entry.key in self.odd or bool(self.twins_of(entry)) or self.is_marked(entry) or has_other_size
+
     def head_of(self, model: str) -> str | None:
         """The commit at the main branch of a model; None if it is not known."""
         return None if self.heads is None else self.heads.get(model)
@@ -302,7 +307,7 @@ class PageContent:
             self.names[entry.key], entry, others, self.rank_sentence(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
-            self.source, sorted(self.common_warnings), row.evidence, row.ranks,
+            self.source, sorted(self.common_warnings), row.evidence, row.ranks, row.position,
             [other.key for other in self.twins_of(entry)],
             {task: round(score) for task, score in self.odd.get(entry.key, {}).items()},
             [(self.names[one.entry.key], one.entry.average) for one in self.beside(row)], self.ranked,

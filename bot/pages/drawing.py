@@ -17,13 +17,13 @@ from bot.pages.titles import with_end
 from bot.publishing.models import billions
 from bot.reporting.escape import visible
 
-WIDTH, HEIGHT = 560, 250
-LONGEST_AXIS = 24  # letters of the title of an axis
-LEFT, RIGHT, TOP, BOTTOM = 50, 12, 20, 44
+WIDTH, HEIGHT = 460, 240
+LONGEST_AXIS = 18  # letters of the title of an axis
+LEFT, RIGHT, TOP, BOTTOM = 46, 12, 20, 44
 TICKS, BINS = 5, 20
 LISTED = 100  # rows of the table of a figure
-LINE, LETTER, NAMES, NAME = 20, 7, 180, 14  # pixels: of a line, a letter, the longest name, and its height
-LARGE, NAMED = 8, 7  # pixels of a letter of a name among dots, and how many names stand there at most
+LINE, LETTER, NAMES, NAME = 20, 8, 180, 14  # pixels: of a line, a letter, the longest name, and its height
+NAMED = 7  # names that stand among dots at most
 FOREST_ROWS = 15  # rows of a forest
 DAYS = 31  # of each month: dates are drawn well enough so
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -120,7 +120,7 @@ def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -
         shown = _text(with_end(name, NAMES // LETTER - 2))
         parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{shown}</text>')
         parts.append(f'<path class="reach" d="M{across(value - reach):.1f} {y:.1f}H{across(value + reach):.1f}"/>')
-        kind = "mass" if abs(value) > reach else "hollow"  # where 0 is inside
+        kind = "untested" if not reach else "mass" if abs(value) > reach else "hollow"  # where 0 is inside
         parts.append(f'<circle class="{kind}" cx="{across(value):.1f}" cy="{y:.1f}" r="4"/>')
     frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
     table = [(name, f"{value:+.2f}", f"±{reach:.2f}") for name, value, reach in rows]
@@ -242,8 +242,8 @@ def _along(steps: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """Points on the line through steps, near enough that no name lies over it."""
     found = list[tuple[float, float]]()
     for (x, y), (right, high) in pairwise([*steps, (WIDTH - RIGHT, steps[-1][1])]):
-        found += [(x + step, y) for step in range(0, int(right - x) + 1, LARGE)]
-        found += [(right, y - step) for step in range(0, int(y - high) + 1, LARGE)]
+        found += [(x + step, y) for step in range(0, int(right - x) + 1, LETTER)]
+        found += [(right, y - step) for step in range(0, int(y - high) + 1, LETTER)]
     return found
 
 
@@ -256,8 +256,8 @@ def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[fl
     """The names of the rows at the steps of a line, the best first, each in free space; a line leads to far ones."""
     had, drawn = list[Box](), list[str]()
     for name, x, y in reversed(leaders):
-        shown = with_end(name.rpartition("/")[2] or name, 24)
-        width = LARGE * len(shown)
+        shown = with_end(name.rpartition("/")[2] or name, 22)
+        width = LETTER * len(shown)
         for above, share in AROUND:
             left, foot = x - share * width, y - above
             box = (left - 2, left + width + 2, foot - NAME + 2, foot + 3)
@@ -283,11 +283,11 @@ def _meet(one: Box, other: Box) -> bool:
 
 
 def _dots(places: Iterable[tuple[float, float]], kind: str = "dots") -> str:
-    """A dot at each place, to the pixel; dots that would cover each other are drawn once.
+    """A dot at each place, to two pixels; dots that would cover each other are drawn once.
 
     Each is given by its way from the one left of it: a page with a thousand dots is smaller so.
     """
-    shown = sorted({(round(x), round(y)) for x, y in places})
+    shown = sorted({(2 * round(x / 2), 2 * round(y / 2)) for x, y in places})
     ways = [f"m{x - left} {y - above}h0" for (left, above), (x, y) in pairwise([(0, 0), *shown])]
     return f'<path class="{kind}" d="{"".join(ways)}"/>' if shown else ""
 

@@ -11,7 +11,7 @@ from bot.evaluation.definition import digest_of_leaves
 from bot.evaluation.finding import first_few
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import SHORT, WHOLE
-from bot.evaluation.score import LeafScore, TaskScore
+from bot.evaluation.score import GroupScore, LeafScore, TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import row_page
 from bot.pages.badge import BADGED, badge_path
@@ -68,6 +68,7 @@ class LeafColumn:
 
 HARNESS = LeafColumn("harness", lambda line: line.harness)  # is said where the row has several
 FEW_TASKS, STRENGTHS_NAMED = 2, 3  # tasks among which one is the weakest, and that the sentence about strengths names
+EQUAL = 1e-9  # points: a raw value of which the score says the same
 METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
 LEAF_COLUMNS = (
     LeafColumn("lower bound", lambda line: line.leaf.lower_bound),
@@ -87,6 +88,10 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     places = content.places_in_field(row)
     page = model_url(entry.model.id) if entry.model.id.count("/") == 1 else ""
     head = content.head_of(entry.model.id)
+    tasks = [
+        _task_part(entry, score, declared.get(score.id), places.get(score.id), lines[score.id], shown=shown)
+        for score in entry.tasks
+    ]
     return content.page(
         row_page(name),
         "row.html",
@@ -106,10 +111,9 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         odd=content.odd.get(entry.key, {}),
         badge=badge_path(name) if row.position <= BADGED and row.rank is not None else "",
         interval=None if entry.stderr is None else TIE * entry.stderr,
-        tasks=[
-            _task_part(entry, score, declared.get(score.id), places.get(score.id), lines[score.id], shown=shown)
-            for score in entry.tasks
-        ],
+        tasks=tasks,
+        grouped=list(_grouped(entry, tasks)),
+        has_raw=any(abs((one.raw or 0.0) * 100 - (one.score or 0.0)) > EQUAL for one in entry.tasks),
         shown=shown,
         is_clipped=any(leaf.is_clipped for score in entry.tasks for leaf in score.leaves),
         files=[
@@ -117,6 +121,14 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         ],
         changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
     )
+
+
+def _grouped(entry: Entry, parts: Sequence[TaskPart]) -> Iterator[tuple[GroupScore | None, list[TaskPart]]]:
+    """The tasks below the group that holds them, and those of no group."""
+    for group in entry.groups:
+        yield group, [part for part in parts if part.score.id in group.tasks]
+    held = {task for group in entry.groups for task in group.tasks}
+    yield None, [part for part in parts if part.score.id not in held]
 
 
 def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPlace]) -> str:

@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 from bot.reporting.escape import visible
 
 # After a sign that joins words, and between the humps of a name such as AmazonCounterfactualClassification.
-BREAK = re.compile(r"(?<=[/_.:-])(?=\w)|(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z])(?=[A-Z][a-z])")
+BREAK = re.compile(r"(?<=[/_.:-])(?=\w)|(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
 WORDS = re.compile(r"[^ _-]+[ _-]*")
 FEW_TITLES = 3  # titles that share a word by chance
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from heapq import nlargest
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
 from bot.evaluation.finding import counted, examples, first_few, grouped
@@ -39,28 +39,45 @@ SIGNS = {"higher": "▲", "lower": "▼", "not separable": "·", "not tested": "
 def sentence_of(
     comparison: RunComparison, first: str = "A", second: str = "B", *, escape: Callable[[str], str] = visible
 ) -> str:
-    """A comparison in a sentence: what was measured differently, which is higher, and whether by chance.
+    """A comparison in a sentence: which is higher, whether by chance, and what was measured differently.
 
     `first` and `second` are the names of the two in the sentence; `escape` is applied to names from the files.
     """
-    names = first_few(list(_differing(comparison)), MOST_NAMED)
-    before = f"They were measured differently: {names}. " if names else ""
-    return before + _result(comparison, first, second, escape)
+    names, whole = first_few(list(_differing(comparison)), MOST_NAMED), comparison.average
+    parts = [_result(comparison, first, second, escape)]
+    if names:
+        parts.append(f"They were measured differently: {names}.")
+    if whole and not whole.why and len(comparison.tasks) > 1 and not over_tasks(comparison):
+        parts.append(_counted_tasks(comparison.tasks, second))
+    return " ".join(parts)
 
 
-def _over_tasks(comparison: RunComparison) -> str:
-    """What the tasks alone say of a difference without an error: the exact sign test of those that differ."""
-    unknown = "the files say nothing of its error"
+class OverTasks(NamedTuple):
+    """The exact sign test of a difference without an error: in `wins` of `tasks` it is to the side of the average."""
+
+    side: Literal["higher", "lower"]
+    wins: int
+    tasks: int
+    p: float
+    is_more: bool  # than chance explains
+
+    def __str__(self) -> str:
+        verdict = "more than chance" if self.is_more else "not more than chance"
+        said = f"p = {self.p:.3f}" if self.p >= LEAST_P else f"p < {LEAST_P}"
+        return f"over tasks it is {self.side} in {self.wins} of {self.tasks}: {verdict} ({said})"
+
+
+def over_tasks(comparison: RunComparison) -> OverTasks | None:
+    """What the tasks alone say; None where the average has an error, or the tasks are too few."""
     found = [one.contrast.difference for one in comparison.tasks if not one.why]
+    whole = comparison.average
+    if whole is None or whole.why or whole.contrast.p is not None or len(found) < FEWEST_TASKS:
+        return None
     higher, lower = sum(one > 0 for one in found), sum(one < 0 for one in found)
-    if len(found) < FEWEST_TASKS or comparison.average is None:
-        return unknown
-    side, count = ("higher", higher) if comparison.average.contrast.difference > 0 else ("lower", lower)
-    p = mcnemar_p(higher, lower)
+    p, is_above = mcnemar_p(higher, lower), whole.contrast.difference > 0
+    count = higher if is_above else lower
     is_more = p < LEVEL and count * 2 > higher + lower
-    verdict = "more than chance" if is_more else "not more than chance"
-    said = f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"
-    return f"{unknown}; over tasks it is {side} in {count} of {len(found)}: {verdict} ({said})"
+    return OverTasks("higher" if is_above else "lower", count, len(found), p, is_more)
 
 
 def _differing(comparison: RunComparison) -> Iterator[str]:
@@ -85,18 +102,19 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     tasks = f"the {count} tasks that both have" if any(comparison.only) else f"{count} tasks"
     scope = "" if is_one else f" on the average of {tasks}"
     where = f"{'higher' if whole.contrast.difference > 0 else 'lower'} than {first}{scope}"
-    rest = "" if is_one else f" {_counted_tasks(comparison.tasks, second)}"
     if whole.contrast.p is None and not float(off):
-        return f"{_capital(first)} and {second} are equal{scope}.{rest}"
+        return f"{_capital(first)} and {second} are equal{scope}."
     if whole.contrast.p is None:
-        return f"{_capital(second)} is {off} points {where}; {_over_tasks(comparison)}.{rest}"
+        unknown, tested = "the files say nothing of its error", over_tasks(comparison)
+        said = f"{unknown}; {tested}" if tested else unknown
+        return f"{_capital(second)} is {off} points {where}; {said}."
     if whole.conclusion == "not separable":
         smallest = _points(whole.smallest or 0.0, whole)
         least = f"; this comparison would often miss a difference below {smallest} points" if whole.smallest else ""
         by_chance = f"{second} is {_amount(whole)} points {where}, which may be chance"
         result = by_chance if float(off) else f"they are equal{scope} (± {_half(whole)})"
-        return f"{_capital(first)} and {second} are not separable: {result}{least}.{rest}"
-    return f"{_capital(second)} is {_amount(whole)} points {where}; chance alone does not explain this.{rest}"
+        return f"{_capital(first)} and {second} are not separable: {result}{least}."
+    return f"{_capital(second)} is {_amount(whole)} points {where}; chance alone does not explain this."
 
 
 def _amount(task: ComparedTask) -> str:

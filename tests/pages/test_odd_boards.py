@@ -58,8 +58,8 @@ def pages_of(site: Site, folder: str) -> list[str]:
 def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
     assert "1 ranked row · measured up to" in text(site, "index.html")
-    assert "1 row: one file" in text(site, "about.html")
-    assert "1 row with a score." in text(site, "columns/bbh.html")
+    assert "1 row, one file for each" in text(site, "about.html")
+    assert "· 1 row with a score ·" in text(site, "columns/bbh.html")
     assert "1 complete row, and it takes 20" in text(site, "columns/bbh.html")
 
 
@@ -70,7 +70,7 @@ def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     assert "because 1 subtask is missing: leaderboard_ifeval." in row
     assert "lm_eval --model hf --model_args pretrained=org-0/model-000,revision=" in row
     assert "--tasks leaderboard_ifeval --num_fewshot 0 --batch_size auto --output_path results" in row
-    assert "0 rows with a score, 3 without." in text(site, "columns/ifeval.html")
+    assert "0 rows with a score, 3 without ·" in text(site, "columns/ifeval.html")
 
 
 def test_a_task_of_which_all_subtasks_are_missing_is_named_once() -> None:
@@ -90,7 +90,7 @@ def test_two_rows_of_one_model_can_be_told_apart() -> None:
     titles = [re.findall("<title>(.*)</title>", site[path].decode())[0] for path in pages_of(site, "rows/")]
     assert len(set(titles)) == len(rows)
     columns = [found(site[path]) for path in pages_of(site, "columns/")]
-    page = next(page for page in columns if page.tables[-1][0] == ["Row", "With", "Without"])
+    page = next(page for page in columns if page.tables[-1][0] == ["Row", "With", "Without", "Moved"])
     moved, dots = page.tables[-1][1:], page.tables[-2][1:]
     assert len({line[0] for line in moved}) == len(moved)
     assert len({line[0] for line in dots}) == len(rows)
@@ -150,17 +150,19 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     assert words in page.text
     low, high = compared.average.contrast.interval(LEVEL)
     amount = first.average - second.average
-    shown = [f"-{amount:.2f} ±{(high - low) / 2:.2f} lower", f"{first.average:.2f}", f"{second.average:.2f}"]
+    shown = [f"{first.average:.2f}", f"{second.average:.2f}", f"-{amount:.2f} ±{(high - low) / 2:.2f} lower"]
     assert page.tables[-1][1] == ["Average", *shown]
+    assert f"{amount:.2f} ±{(high - low) / 2:.2f} points" in page.text
+    assert f"{names[0]} higher" in page.text
     assert "No row has “nobody” in its name." in found(compare_page(content, ["nobody"])).text
 
 
-def test_what_was_measured_differently_is_said_before_who_is_better() -> None:
+def test_what_was_measured_differently_is_said_beside_who_is_better_and_before_the_tables() -> None:
     second, first = generated(2)
     other = replace(first, model=replace(first.model, precision="4bit"))
     page = found(compare_page(site_of((second, other)).content, [other.model.id, second.model.id]))
-    said = "They were measured differently: precision. " + second.model.id.partition("/")[2]
-    assert said in page.text
+    verdict, differing = page.text.index("chance alone"), page.text.index("They were measured differently: precision.")
+    assert verdict < differing < page.text.index("Differences to the first row")
 
 
 def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names() -> None:
@@ -168,7 +170,7 @@ def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names()
     versions = first.versions | {"leaderboard_ifeval": "9", "leaderboard_mmlu_pro": "8"}
     other = replace(first, key=f"{first.key}-other", versions=versions)
     content = site_of((first, other, second)).content
-    table = found(compare_page(content, [content.names[first.key], content.names[other.key]])).tables[0]
+    table = found(compare_page(content, [content.names[first.key], content.names[other.key]])).tables[-1]
     assert [line[2] for line in table if line[0] == "task version: IFEval, MMLU-PRO"] == ["9, 8"]
 
 
@@ -197,7 +199,7 @@ def test_a_difference_of_unknown_error_has_no_interval_and_leaves_the_average_wi
     ]
     content = site_of(tuple(rows)).content
     page = found(compare_page(content, list(content.rows)))
-    scores = {line[0]: line[1] for line in page.tables[-1][1:]}
+    scores = {line[0]: line[-1] for line in page.tables[-1][1:]}
     assert re.fullmatch(r"[+-][0-9.]+", scores["BBH"])
     assert re.fullmatch(r"[+-][0-9.]+ ±[0-9.]+ higher", scores["IFEval"])
     assert "on the average of 6 tasks; the files say nothing of its error; over tasks it is " in page.text
@@ -232,7 +234,7 @@ def test_a_row_says_in_one_word_what_it_rests_on() -> None:
     logs = tuple(EntrySamples(leaf, f"samples_{leaf}.jsonl", "a" * 64, 250, "b" * 32, "rescored") for leaf in leaves)
     site = site_of((replace(entry, samples=logs, rests_on="rescored"), other))
     head, *lines = found(site["index.html"]).tables[-1]
-    place = [title.rstrip(" ?") for title in head].index("Evidence")
+    place = [title.removesuffix(" i") for title in head].index("Evidence")
     assert {line[1]: line[place] for line in lines} == {entry.model.id: "rescored", other.model.id: "file"}
     page = found(site[row_page(site.content.names[entry.key])]).text
     assert f"which were scored again ({250 * len(leaves)} samples in 1 log)" in page
@@ -331,7 +333,9 @@ def test_a_raw_value_says_where_lower_is_better() -> None:
     low = board.tasks[1].model_copy(update={"higher_is_better": False})
     tasks = (board.tasks[0], low, *board.tasks[2:])
     site = Site(PageContent(make_board(generated(2), board.model_copy(update={"tasks": tasks}))))
-    heads = [[title.rstrip(" ?") for title in found(site[page]).tables[-1][0]] for page in ("raw.html", "index.html")]
+    heads = [
+        [title.removesuffix(" i") for title in found(site[page]).tables[-1][0]] for page in ("raw.html", "index.html")
+    ]
     assert [head[4] for head in heads] == ["BBH, lower is better", "BBH"]
     assert 'data-kind="low" data-name="bbh"' in site["raw.html"].decode()
 
@@ -548,7 +552,7 @@ def test_equal_scores_share_a_place_on_the_page_of_a_column() -> None:
     others = [replace(rows[0], tasks=best.tasks) if row is rows[0] else row for row in rows]
     page = found(site_of(tuple(others))[column_page(task)])
     assert [line[0] for line in page.tables[0][1:4]] == ["1", "1", "3"]
-    assert "12 rows with a score; the first 10 of 12 are listed." in page.text
+    assert "The first 10 of 12 rows: the board sorted by it" in page.text
 
 
 def test_a_warning_of_every_row_stands_below_its_scores_and_in_no_box() -> None:

@@ -83,7 +83,7 @@ def test_ids_are_unique(site: Site) -> None:
 
 def test_the_table_without_script_has_the_rows_and_numbers_of_the_csv(site: Site) -> None:
     rows = list(csv.DictReader(io.StringIO(site["leaderboard.csv"].decode())))
-    shown = [row for table in found(site["index.html"]).tables if table[0][0] == "Rank ?" for row in table[1:]]
+    shown = [row for table in found(site["index.html"]).tables if table[0][0] == "Rank i" for row in table[1:]]
     assert len(shown) == len(rows)
     tasks = [task.id for task in declared().tasks]
     for line, row in zip(shown, rows, strict=True):
@@ -194,7 +194,9 @@ def test_the_command_for_submitters_names_a_declaration_that_their_machine_finds
         (own, "", "ours.toml"),
     ):
         site = Site(PageContent(make_board(generated(2), board) if one is board else rows, target))
-        about = found(site["about.html"]).text
+        about, board_id = found(site["about.html"]).text, site.content.board.leaderboard.id
+        kept = parse_leaderboard(site[f"{board_id}.toml"].decode(), board_id, "")
+        assert kept.digest == site.content.board.leaderboard.digest
         assert f"leaderboard-bot check results --leaderboard {name}" in about
         assert f"leaderboard-bot explain results --reported VALUE --leaderboard {name}" in about
         assert (f"leaderboard-bot compare results --board {target}" in about) is bool(target)

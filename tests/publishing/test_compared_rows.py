@@ -92,7 +92,7 @@ def test_what_was_measured_differently_is_named_and_of_very_much_the_rest_is_cou
     assert len(change_lines(WORSE, ROW)) == 1
     ten, more = measured_otherwise(ROW), with_other_bounds(measured_otherwise(ROW))
     sentence, empty, *lines = change_lines(ROW, ten)
-    assert (sentence.startswith("They were measured differently: "), empty) == (True, "")
+    assert ("They were measured differently: " in sentence, empty) == (True, "")
     assert len(lines) == MOST_SETTINGS
     assert lines[-1] == "- format: `lm-eval-0.4` → `helm`"  # what is known to matter comes first
     assert change_lines(ROW, more)[-1] == "- and 2 more settings"

@@ -7,6 +7,7 @@
   const shown = inOrder.map((all) => [...all]); // as they stand on the page, from the top down
   const rows = inOrder.flat();
   const PART = 25; // rows of one body, as the template has them: what is far from the screen is not laid out
+  const isNarrow = matchMedia("(max-width: 36rem)");
   const PAUSE = 150; // milliseconds after the last key
   const heads = [...tables[0].tHead.rows[0].cells];
   const names = heads.map((head) => head.dataset.name);
@@ -57,7 +58,7 @@
       follows: (row) => of.evidence(row).includes("follows"),
       samples: (row) => /samples|rescored|remeasured/.test(of.evidence(row)),
       rescored: (row) => /rescored|remeasured/.test(of.evidence(row)),
-      look: (row) => row.querySelector(".odd, .twin") !== null,
+      look: (row) => row.querySelector(".odd, .twin, .warned") !== null,
       clean: (row) => of.warnings(row) === "0",
       warned: (row) => of.warnings(row) !== "0",
     })[value] || (() => true),
@@ -105,10 +106,11 @@
   const isKnown = (name) => columnOf(name) >= 0 && rows.some((row) => of[name](row) !== "–");
   const hasSizes = rows.some((row) => of.size(row) > 0);
   const PRESETS = [
-    ...(hasSizes ? [["≤ 3B", "size", "-3", ""], ["3–10B", "size", "3-10", ""], ["10–40B", "size", "10-40", ""], ["> 40B", "size", "40-", ""]] : []),
+    ...(hasSizes ? [["≤ 3B", "size", "3", ""], ["≤ 10B", "size", "10", ""]] : []),
     ...(isKnown("licence") && openLicences.length ? [["open licence", "licence", "open", openLicences.join(", ")]] : []),
+    ...(hasSizes ? [["3–10B", "size", "3-10", ""], ["10–40B", "size", "10-40", ""], ["> 40B", "size", "40-", ""]] : []),
     ...(isKnown("type") ? [["base models", "type", "base", "Their pages on the Hub name no model that they were made from"]] : []),
-    ...(rows.some((row) => row.querySelector(".odd, .twin")) ? [["to look at", "rows", "look", "Scores that the other columns make unlikely, and rows equal to others"]] : []),
+    ...(rows.some((row) => row.querySelector(".odd, .twin, .warned")) ? [["to look at", "rows", "look", "Scores that the other columns make unlikely, rows equal to others, and warnings that not every row has"]] : []),
     ...(columnOf("evidence") >= 0 ? [["samples", "rows", "samples", "Their evidence is sample logs at least"], ["rescored", "rows", "rescored", "Their logged answers were scored again"], ["verified", "rows", "follows", "Verify computed them again from their files"]] : []),
   ];
   const chips = PRESETS.map(([label, name, value, title]) => {
@@ -262,14 +264,16 @@
   };
   // What a reader takes away of a filter: its best row, whether the others are worse by the numbers shown, what to know of it.
   const half = (row) => Number.parseFloat(text(row, 2).split("±")[1]);
+  const doubt = (row) => row.cells[columnOf("size")]?.title; // says that its size is not the one in the name
   const praise = (best) => {
     const others = shown.flat().filter((row) => row !== best && key(row, 2) !== null);
     const alike = others.filter((row) => !(key(best, 2) - key(row, 2) > Math.hypot(half(best), half(row)))).length;
     const verdict = alike ? `not separable from ${grouped(alike)} other${alike > 1 ? "s" : ""} of these` : others.length ? "better than all others of these" : "";
-    const warnings = key(best, columnOf("warnings"));
+    const warnings = columnOf("warnings") < 0 ? 0 : key(best, columnOf("warnings"));
     const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "";
-    const size = best.cells[columnOf("size")]?.title; // says that it is not the one in the name
-    return [`${text(best, 2)}, rank ${best.cells[0].dataset.ranks ?? text(best, 0)}`, Number.isNaN(half(best)) ? "" : verdict, warned, size && `${text(best, columnOf("size"))} billion parameters, ${size}`].filter(Boolean).join("; ") + ".";
+    const size = doubt(best);
+    const next = size && shown.flat().filter((row) => isRanked(row) && !doubt(row)).sort((one, other) => key(other, 2) - key(one, 2))[0];
+    return [`${text(best, 2)}, rank ${best.cells[0].dataset.ranks ?? text(best, 0)} of all`, Number.isNaN(half(best)) ? "" : verdict, warned, size && `${text(best, columnOf("size"))} billion parameters, ${size}`, next && `after it comes ${text(next, 1)}, ${text(next, 2)}`].filter(Boolean).join("; ") + ".";
   };
 
   let hidden = new Set();
@@ -283,7 +287,7 @@
       for (const row of all()) row.cells[column].hidden = wanted.has(name);
     });
     hidden = wanted;
-    const first = columnOf(state.get("beside") || "");
+    const first = columnOf(state.get("beside") || (isNarrow.matches && state.get("sort")?.replace(/^-/, "")) || "");
     if (first === beside) return;
     if (beside > 2) for (const row of all()) row.cells[beside].classList.remove("beside");
     if (first > 2) for (const row of all()) row.cells[first].classList.add("beside");
@@ -308,13 +312,13 @@
       $("from").value = low || "";
       $("to").value = high === Infinity ? "" : high;
     }
-    $("beside").value = names[columnOf(state.get("beside") || "")] || names[3] || "";
     $("reset").hidden = $("link").hidden = ![...state.values()].some(Boolean);
     const isTinted = state.get("tint") !== "off";
     $("tint").setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);
     const tests = testsOf(state);
     choose(state);
+    $("beside").value = names[beside > 2 ? beside : 3] || "";
     unfold(state);
     sort(state);
     filter(state, tests);

@@ -3,7 +3,7 @@
 (() => {
   const { make, board } = globalThis.page;
   if (!board) return;
-  const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [560, 250, 50, 12, 20, 44]; // as bot/pages/drawing.py has them
+  const [WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [460, 240, 46, 12, 20, 44]; // as bot/pages/drawing.py has them
   const REACH = 30; // how far from a dot it answers
   const draw = (name, attributes) => {
     const node = document.createElementNS("http://www.w3.org/2000/svg", name);

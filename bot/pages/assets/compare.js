@@ -1,10 +1,12 @@
 // Compare rows by the data beside the page; what is compared is in the address.
 "use strict";
 (() => {
-  const { $, make, read, write, compare, said, SEEN, signP } = globalThis.page;
+  const { $, make, breakable, read, write, compare, said, SEEN, signP } = globalThis.page;
   const FEWEST = 6; // tasks of a test over them
+  const STYLES = { higher: "well", lower: "warn" }; // of verdicts that tell rows apart
   const UNKNOWN = "the files say nothing of its error";
   const OFFERED = 2000; // names that the fields offer
+  const UNTESTED = "The files give no standard errors, so no difference is tested by itself.";
   const SCORES = "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
   const { names, titles: shown, rows, tasks, ids, settings, texts } = globalThis.leaderboard;
   const titleOf = (name) => shown[name] || name;
@@ -38,22 +40,27 @@
   };
   const counted = (second, found) => {
     const verdicts = ["higher", "lower", "not separable", "not tested", "not comparable"].map((verdict) => [found.filter((one) => one.verdict === verdict).length, verdict]);
+    if (found.every((one) => one.verdict === "not tested")) return "No task could be tested.";
     return `Task by task, ${second} is ${verdicts.filter(([count]) => count).map(([count, verdict]) => `${verdict} in ${count}`).join(", ")}.`;
   };
   // As `sentence_of` of bot/reporting/comparison.py.
   const sentence = (first, second, { differing, found, isPart, average }) => {
     if (!average) return `${first} and ${second} have no task in common: there is nothing to compare.`;
-    return (differing.length ? `They were measured differently: ${differing.join(", ")}. ` : "") + byHowMuch(first, second, found, isPart, average);
+    const parts = [byHowMuch(first, second, found, isPart, average)];
+    if (differing.length) parts.push(`They were measured differently: ${differing.join(", ")}.`);
+    if (!average.why && found.length > 1 && !overTasks(found, average)) parts.push(counted(second, found));
+    return parts.join(" ");
   };
-  // As `_over_tasks` of bot/reporting/comparison.py.
+  // As `over_tasks` of bot/reporting/comparison.py.
   const overTasks = (found, whole) => {
     const differences = found.filter((one) => !one.why).map((one) => one.difference);
+    if (!whole || whole.why || whole.p !== null || differences.length < FEWEST) return null;
     const [higher, lower] = [differences.filter((one) => one > 0).length, differences.filter((one) => one < 0).length];
-    if (differences.length < FEWEST) return UNKNOWN;
     const [side, count] = whole.difference > 0 ? ["higher", higher] : ["lower", lower];
     const p = signP(higher, lower);
-    const verdict = p < 0.05 && count * 2 > higher + lower ? "more than chance" : "not more than chance";
-    return `${UNKNOWN}; over tasks it is ${side} in ${count} of ${differences.length}: ${verdict} (${p >= 0.001 ? `p = ${p.toFixed(3)}` : "p < 0.001"})`;
+    const isMore = p < 0.05 && count * 2 > higher + lower;
+    const verdict = isMore ? "more than chance" : "not more than chance";
+    return { side, isMore, said: `over tasks it is ${side} in ${count} of ${differences.length}: ${verdict} (${p >= 0.001 ? `p = ${p.toFixed(3)}` : "p < 0.001"})` };
   };
   const byHowMuch = (first, second, found, isPart, whole) => {
     if (whole.why) return `The two are not comparable: ${whole.why}.`;
@@ -61,32 +68,40 @@
     const isOne = found.length === 1;
     const scope = isOne ? "" : ` on the average of ${isPart ? `the ${found.length} tasks that both have` : `${found.length} tasks`}`;
     const where = `${whole.difference > 0 ? "higher" : "lower"} than ${first}${scope}`;
-    const rest = isOne ? "" : ` ${counted(second, found)}`;
-    if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.${rest}`;
-    if (whole.p === null) return `${second} is ${off} points ${where}; ${overTasks(found, whole)}.${rest}`;
-    if (whole.verdict !== "not separable") return `${second} is ${amount(whole)} points ${where}; chance alone does not explain this.${rest}`;
+    if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.`;
+    if (whole.p === null) {
+      const tested = overTasks(found, whole);
+      return `${second} is ${off} points ${where}; ${UNKNOWN}${tested ? `; ${tested.said}` : ""}.`;
+    }
+    if (whole.verdict !== "not separable") return `${second} is ${amount(whole)} points ${where}; chance alone does not explain this.`;
     const least = whole.error ? `; this comparison would often miss a difference below ${points(SEEN * whole.error)} points` : "";
     const result = Number(off) ? `${second} is ${amount(whole)} points ${where}, which may be chance` : `they are equal${scope} (± ${half(whole)})`;
-    return `${first} and ${second} are not separable: ${result}${least}.${rest}`;
+    return `${first} and ${second} are not separable: ${result}${least}.`;
   };
   const difference = (test) => {
     if (!test) return numeric("–");
     if (test.why) return numeric(test.verdict);
     if (test.p === null) return numeric(signed(test.difference));
-    const isApart = test.verdict === "higher" || test.verdict === "lower";
     const cell = numeric(`${signed(test.difference)} ±${half(test)} ${test.verdict}`);
-    if (isApart) cell.className = "n apart";
+    if (STYLES[test.verdict]) cell.className = `n apart ${STYLES[test.verdict]}`;
     return cell;
   };
 
   // ---- what is shown ----
-  const plain = (label, titles, lines, chosen = []) => { // the last heads are the rows that were chosen
+  const withBreaks = (name, text, attributes) => {
+    const made = make(name, "", attributes);
+    made.append(...breakable(text));
+    return made;
+  };
+  const plain = (label, titles, lines, chosen = []) => { // the heads after the first are the rows that were chosen
     const made = document.createElement("table");
     const head = document.createElement("tr");
-    head.append(...titles.map((title) => make("th", title, { scope: "col", class: "wrap" })));
-    [...head.children].slice(titles.length - chosen.length).forEach((cell, i) => {
-      const address = `rows/${chosen[i].split("/").map(encodeURIComponent).join("/")}.html`;
-      cell.replaceChildren(make("a", cell.textContent, { href: address }));
+    titles.forEach((title, i) => {
+      const row = chosen[i - 1];
+      const cell = make("th", "", { scope: "col", class: "wrap" });
+      if (row) cell.append(withBreaks("a", title, { href: `rows/${row.split("/").map(encodeURIComponent).join("/")}.html` }));
+      else cell.append(...breakable(title));
+      head.append(cell);
     });
     made.createTHead().append(head);
     made.createTBody().append(...lines);
@@ -102,7 +117,7 @@
   };
   const line = (title, cells) => {
     const row = document.createElement("tr");
-    row.append(make("th", title, { scope: "row", class: "wrap" }), ...cells);
+    row.append(withBreaks("th", title, { scope: "row", class: "wrap" }), ...cells);
     return row;
   };
   const draw = (name, attributes, text = "") => {
@@ -120,13 +135,15 @@
     const low = Math.floor(Math.min(...ends, 0) / step) * step;
     return [low, Math.max(Math.ceil(Math.max(...ends, 0) / step) * step, low + step), step];
   };
+  const withEnd = (name) => (name.length > 20 ? `${name.slice(0, 10)}…${name.slice(-9)}` : name);
   // As `differences` of bot/pages/drawing.py: a dot with its interval for each score, around a line at zero.
-  const figure = (title, tests, [low, high, step]) => {
-    const drawn = tests.map((test, i) => [i ? tasks[i - 1] : "Average", test]).filter(([, test]) => isDrawn(test))
+  const figure = (title, titled, tests, [low, high, step]) => {
+    const drawn = tests.map((test, i) => [titled[i], test]).filter(([, test]) => isDrawn(test))
       .map(([name, test]) => [name, test.difference, (test.ends[1] - test.ends[0]) / 2]);
-    const [left, right, top, height] = [140, 628, 12, 12 + 20 * drawn.length];
+    const left = Math.min(180, 16 + 8 * Math.max(0, ...drawn.map(([name]) => name.length)));
+    const [right, top, height] = [448, 20, 20 + 20 * drawn.length];
     const across = (value) => left + ((value - low) / (high - low)) * (right - left);
-    const svg = draw("svg", { viewBox: `0 0 640 ${height + 44}`, role: "img", "aria-label": title });
+    const svg = draw("svg", { viewBox: `0 0 460 ${height + 44}`, role: "img", "aria-label": title });
     for (let tick = low; tick <= high + step / 2; tick += step) {
       svg.append(draw("path", { class: "grid", d: `M${across(tick)} ${top}V${height}` }));
       svg.append(draw("text", { x: across(tick), y: height + 16, "text-anchor": "middle" }, String(Number(tick.toPrecision(6)))));
@@ -135,9 +152,9 @@
     svg.append(draw("text", { x: (left + right) / 2, y: height + 38, "text-anchor": "middle" }, "difference (points)"));
     drawn.forEach(([name, middle, reach], place) => {
       const y = top + 20 * (place + 0.5);
-      svg.append(draw("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, name.length > 18 ? `${name.slice(0, 17)}…` : name));
+      svg.append(draw("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, withEnd(name)));
       svg.append(draw("path", { class: "reach", d: `M${across(middle - reach)} ${y}H${across(middle + reach)}` }));
-      svg.append(draw("circle", { class: Math.abs(middle) > reach ? "mass" : "hollow", cx: across(middle), cy: y, r: 4 }));
+      svg.append(draw("circle", { class: !reach ? "untested" : Math.abs(middle) > reach ? "mass" : "hollow", cx: across(middle), cy: y, r: 4 }));
     });
     const made = document.createElement("figure");
     const details = document.createElement("details");
@@ -174,12 +191,39 @@
     if (new Set(warned).size > 1) differ.push(line("warnings", warned.map((text) => make("td", text || "none", { class: "wrap" }))));
     return [differ, caption];
   };
+  // As `_verdict` of bot/pages/compare_page.py: the difference, the verdict as a chip, and the sentence.
+  const verdict = (first, second, one) => {
+    const made = make("div", "", { class: "versus" });
+    const said = make("p", "", { class: "lead" });
+    const whole = one.average;
+    if (whole) {
+      const tested = overTasks(one.found, whole);
+      const words = tested ? (tested.isMore ? tested.side : "not separable") : whole.verdict;
+      const better = { higher: second, lower: first }[words];
+      if (!whole.why) {
+        const big = make("p", `${points(Math.abs(whole.difference))} `, { class: "big" });
+        big.append(make("small", `${whole.p === null ? "" : `±${half(whole)}`} points`));
+        made.append(big);
+      }
+      said.append(make("span", `${better ? `${better} higher` : words}${tested ? " over tasks" : ""}`, { class: `chip verdict ${better ? "well" : ""}` }), " ");
+    }
+    said.append(sentence(first, second, one));
+    made.append(said);
+    return made;
+  };
   // As `_short` of bot/pages/compare_page.py.
   const short = (titles) => {
     const models = titles.map((title) => title.replace(/\/[^/]*$/, ""));
     const lasts = (texts) => texts.map((text) => text.replace(/^.*\//, ""));
     if (new Set(models).size === 1) return lasts(titles);
     return [lasts(models), models].find((each) => new Set(each).size === each.length) ?? titles;
+  };
+  // As `_in_order` of bot/pages/compare_page.py.
+  const MANY = 12;
+  const inOrder = (found) => {
+    const places = ids.map((_, task) => task);
+    const off = (task) => (isDrawn(found.get(task)) ? found.get(task).difference : -Infinity);
+    return places.length > MANY ? places.sort((one, other) => off(other) - off(one) || one - other) : places;
   };
   const near = (name) => { // the three ranked rows above it and below it
     const place = names.indexOf(name);
@@ -203,6 +247,7 @@
       const best = count > 1 ? `, the best of ${count} rows that have it in their names` : "";
       return count ? [`“${asked[i]}” is taken as ${titleOf(name)}${best}.`] : [];
     });
+    $("status").classList.toggle("unseen", chosen.length > 1 && !words.length);
     $("status").textContent = [...words, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
     $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
     if ($("begin")) $("begin").hidden = chosen.length > 0;
@@ -211,27 +256,24 @@
     const heads = short(chosen.map(titleOf));
     const compared = picked.slice(1).map((row) => compare(picked[0], row));
     const hasAverages = (row) => picked[0].average !== null && row.average !== null;
-    const pairs = compared.map(({ found: each, average }, i) => [hasAverages(picked[i + 1]) ? average : undefined, ...ids.map((_, task) => each.find((one) => one.task === task))]);
+    const byTask = compared.map(({ found: each }) => new Map(each.map((one) => [one.task, one])));
+    const order = inOrder(byTask[0]);
+    const pairs = compared.map(({ average }, i) => [hasAverages(picked[i + 1]) ? average : undefined, ...order.map((task) => byTask[i].get(task))]);
+    const titled = ["Average", ...order.map((task) => tasks[task])];
     const [differ, caption] = settingLines(picked);
-    const lines = ["Average", ...tasks].map((task, i) => line(task, [
+    const lines = titled.map((title, i) => line(title, [
+      ...picked.map((row) => numeric(points(i ? row.tasks[order[i - 1]]?.[0] : row.average))),
       ...pairs.map((tests) => difference(tests[i])),
-      ...picked.map((row) => numeric(points(i ? row.tasks[i - 1] && row.tasks[i - 1][0] : row.average))),
     ]));
+    const minus = pairs.length === 1 ? ["Difference"] : heads.slice(1).map((title) => `${title} minus ${heads[0]}`);
     const figures = make("div", "", { class: "figures" });
-    figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, tests, axisOf(pairs))));
+    figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, titled, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
-    beside.append(figures, table(SCORES, ["Score", ...heads.slice(1).map((title) => `${title} minus ${heads[0]}`), ...heads], lines, chosen));
+    beside.append(figures, table(pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED, ["Score", ...heads, ...minus], lines, chosen));
     $("found").append(
-      ...compared.map((one, i) => {
-        const said = make("p", "", { class: "lead" });
-        const verdict = one.average?.verdict;
-        const isApart = ["higher", "lower"].includes(verdict);
-        if (verdict) said.append(make("span", isApart ? `${heads[i + 1]} ${verdict}` : verdict, { class: `chip verdict ${{ higher: "well", lower: "warn" }[verdict] || ""}` }), " ");
-        said.append(sentence(heads[0], heads[i + 1], one));
-        return said;
-      }),
-      table(caption, ["Setting", ...heads], differ, chosen),
+      ...compared.map((one, i) => verdict(heads[0], heads[i + 1], one)),
       beside,
+      table(caption, ["Setting", ...heads], differ, chosen),
     );
   };
   $("compare").addEventListener("submit", (event) => {

@@ -1,8 +1,9 @@
 // A button at each command and citation that copies it.
 "use strict";
 const [site] = /^https?:/.test(location.href) ? location.href.split(/\/(?:rows\/|about\.html)/) : [""];
-for (const block of document.querySelectorAll("pre.here")) { // only the reader's browser knows where the site stands
-  if (site) block.textContent = block.textContent.replaceAll("ADDRESS", site);
+for (const place of site ? document.querySelectorAll(".here") : []) { // only the reader's browser knows where the site stands
+  if (place.matches("pre")) place.textContent = place.textContent.replaceAll("ADDRESS", site);
+  else place.hidden = true;
 }
 for (const block of document.querySelectorAll("pre")) {
   const button = document.createElement("button");

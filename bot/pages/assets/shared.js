@@ -8,6 +8,9 @@ globalThis.page = (() => {
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     return node;
   };
+  // As `breakable` of bot/pages/titles.py: a text that may break where one would say it in parts.
+  const BREAK = /(?<=[/_.:-])(?=\w)|(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z0-9])(?=[A-Z][a-z])/;
+  const breakable = (text) => text.split(BREAK).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
   // The state is the query of the address; from a disk, where a page may not change its query, the fragment.
   const mark = location.protocol === "file:" ? "#" : "?";
   const read = () => new URLSearchParams(location.search || location.hash.slice(1));
@@ -80,5 +83,5 @@ globalThis.page = (() => {
       return [1 + apart.filter((one, j) => one && j < i).length, rows.length - apart.filter((one, j) => one && j > i).length];
     });
   };
-  return { $, make, mark, read, write, text, load, rove, ranges, signP };
+  return { $, make, breakable, mark, read, write, text, load, rove, ranges, signP };
 })();

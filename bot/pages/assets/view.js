@@ -4,6 +4,11 @@
   const { $, make, board, load, ranges } = globalThis.page;
   const { heads, names, tables, text, isRanked } = board;
   const isNarrow = matchMedia("(max-width: 36rem)");
+  // The place by the average stands above the ranks that chance leaves a row; where they are the same, once.
+  const setPlace = (row, place) => {
+    if (isRanked(row) && row.cells[0].firstChild.data !== String(place)) row.cells[0].dataset.place = place;
+    else delete row.cells[0].dataset.place;
+  };
   const rowOf = (row) => globalThis.leaderboard.rows[board.place(row)];
 
   // ---- the ranks among what is shown ----
@@ -12,6 +17,7 @@
       if (row.cells[0].dataset.ranks === undefined) continue;
       row.cells[0].firstChild.data = row.cells[0].dataset.ranks;
       delete row.cells[0].dataset.ranks;
+      setPlace(row, board.place(row) + 1);
     }
   };
   let asked = 0; // the last view counts, whichever was ready first
@@ -29,8 +35,10 @@
       const cell = rows[i].cells[0];
       cell.dataset.ranks = cell.firstChild.data;
       cell.firstChild.data = best === worst ? String(best) : `${best}–${worst}`;
+      setPlace(rows[i], i + 1);
     });
   };
+  for (const row of board.all.flat()) setPlace(row, board.place(row) + 1);
   board.onShow(rank);
   $("anew").addEventListener("change", () => board.change({ ranks: $("anew").checked ? "shown" : "" }, true));
 
@@ -44,6 +52,7 @@
     setTimeout(() => { $("link").textContent = "Copy link to this view"; }, 2000);
   });
 
+  const ODD = "far from what the other columns of its row make likely";
   // ---- a number: its place in the column, how many answers were right, and the way to its task ----
   const taskOf = (name) => globalThis.leaderboard.ids.indexOf(name);
   const number = (row, column) => Number.parseFloat(text(row, column));
@@ -58,6 +67,7 @@
     await load("compare-data.js");
     const [,, , right, of] = rowOf(row).tasks[taskOf(names[column])] || [];
     if (of) said.push(`${right} of ${of} right`);
+    if (cell.matches(".odd")) said.push(ODD);
     cell.title = said.join("; ");
   };
   const isScore = (cell) => cell?.matches?.("table.board tbody td") && heads[cell.cellIndex]?.querySelector("a")?.getAttribute("href").startsWith("columns/");
@@ -73,21 +83,51 @@
     const cell = event.target.closest("table.board tbody td, table.board tbody th");
     if (!cell) return;
     if (isScore(cell)) link(cell);
-    else if (cell.cellIndex === 0 && isRanked(cell.parentElement)) cell.title = `Rank ${text(cell.parentElement, 0).replace("–", " to ")} of ${board.all.flat().filter(isRanked).length}: from the best to the worst place that chance leaves it`;
+    else if (cell.cellIndex === 0 && isRanked(cell.parentElement)) cell.title = `Place ${cell.dataset.place ?? text(cell.parentElement, 0)} by its average; rank ${text(cell.parentElement, 0).replace("–", " to ")} of ${board.all.flat().filter(isRanked).length}: from the best to the worst place that chance leaves it`;
     else if (cell.matches("th") && !cell.title) cell.title = cell.textContent;
   });
 
+  // ---- why a row is to look at ----
+  const titleOf = (column) => heads[column].title || heads[column].querySelector("span").textContent;
+  const valuesOf = (row) => heads.map((head, i) => (isScore(row.cells[i]) ? text(row, i) : "")).join();
+  const reasons = (row) => {
+    const found = [...row.querySelectorAll(".odd")].map((cell) => `${titleOf(cell.cellIndex)} ${text(row, cell.cellIndex)} is ${ODD}.`);
+    if (row.querySelector(".twin")) {
+      const equal = board.all.flat().filter((one) => one !== row && one.querySelector(".twin") && valuesOf(one) === valuesOf(row));
+      found.push(`Its values are all equal to those of ${equal.slice(0, 3).map((one) => text(one, 1)).join(", ") || "another row"}.`);
+    }
+    const size = row.querySelector(".size.warned");
+    if (size) found.push(`${size.textContent} billion parameters, but ${size.title}.`);
+    const data = globalThis.leaderboard; // where it is there already
+    if (row.cells[2].matches(".warned")) found.push(`It has a warning${data ? `: ${data.texts[data.kinds[rowOf(row).kind][1]]}` : ""}.`);
+    return found;
+  };
+  const MOST_EXPLAINED = 100; // rows that say why they are listed
+  const explain = async (state) => {
+    if (state.get("rows") !== "look") return;
+    await load("compare-data.js");
+    for (const row of board.rows().slice(0, MOST_EXPLAINED)) {
+      if (row.nextElementSibling?.matches(".opened")) continue;
+      const line = make("tr", "", { class: "opened why" });
+      const cell = make("td", "", { colspan: String(heads.length) });
+      cell.append(...reasons(row).map((why) => make("p", why)));
+      line.append(cell);
+      row.after(line);
+    }
+  };
   // ---- on a phone, a tap opens the tasks of a row below it ----
   const open = (row) => {
-    const had = row.nextElementSibling?.matches(".opened") && row.nextElementSibling;
-    for (const one of document.querySelectorAll("tr.opened")) one.remove();
+    const had = row.nextElementSibling?.matches(".opened:not(.why)") && row.nextElementSibling;
+    for (const one of document.querySelectorAll("tr.opened:not(.why)")) one.remove();
     if (had) return;
     const list = document.createElement("dl");
     for (const column of board.columns().filter((one) => one > 2)) {
-      list.append(make("dt", heads[column].title || heads[column].querySelector("span").textContent), make("dd", text(row, column)));
+      list.append(make("dt", titleOf(column)), make("dd", text(row, column)));
     }
     const cell = make("td", "", { colspan: String(heads.length) });
-    cell.append(make("a", text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href") }), list);
+    cell.append(make("a", text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href") }));
+    for (const why of reasons(row)) cell.append(make("p", why));
+    cell.append(list);
     const line = make("tr", "", { class: "opened" });
     line.append(cell);
     row.after(line);
@@ -99,5 +139,8 @@
       open(row);
     });
   }
-  board.onShow(() => { for (const one of document.querySelectorAll("tr.opened")) one.remove(); });
+  board.onShow((state) => {
+    for (const one of document.querySelectorAll("tr.opened")) one.remove();
+    explain(state);
+  });
 })();
