@@ -311,7 +311,7 @@ def sentence(comparison: RunComparison | None, first: str, second: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ShownVerdict:
     """What the page says first of two rows: which is higher, the class of that chip, by how much, and a sentence."""
 
     words: str
@@ -321,19 +321,19 @@ class Verdict:
     sentence: str
 
 
-def _verdict(comparison: RunComparison | None, first: str, second: str) -> Verdict:
+def _verdict(comparison: RunComparison | None, first: str, second: str) -> ShownVerdict:
     said = sentence(comparison, first, second)
     whole = comparison.average if comparison else None
     if comparison is None or whole is None:
-        return Verdict("", "", "", "", said)
+        return ShownVerdict("", "", "", "", said)
     tested = over_tasks(comparison)
     words = whole.conclusion if tested is None else tested.side if tested.is_more else "not separable"
     better = {"higher": second, "lower": first}.get(words)
     verdict = f"{f'{better} higher' if better else words}{' over tasks' if tested else ''}"
     if whole.why:
-        return Verdict(verdict, "", "", "", said)
+        return ShownVerdict(verdict, "", "", "", said)
     half = f"±{_half(whole):.2f}" if whole.contrast.p is not None else ""
-    return Verdict(verdict, "well" if better else "", f"{abs(whole.contrast.difference):.2f}", half, said)
+    return ShownVerdict(verdict, "well" if better else "", f"{abs(whole.contrast.difference):.2f}", half, said)
 
 
 def _half(task: ComparedTask) -> float:

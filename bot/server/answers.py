@@ -25,7 +25,6 @@ from bot.server.access import DELIVERIES
 
 TYPES = {
     "html": "text/html; charset=utf-8",
-    "toml": "application/toml; charset=utf-8",
     "css": "text/css; charset=utf-8",
     "js": "text/javascript; charset=utf-8",
     "svg": "image/svg+xml",
