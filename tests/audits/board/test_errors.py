@@ -38,7 +38,7 @@ def rates(rows: int, height: str, boards: int) -> dict[str, float]:
 
 def table_line(rows: int, height: str, found: dict[str, float]) -> str:
     """A line of the table in the docs."""
-    cells = [f"{found['sound']:.1f} %", *(f"{found[f'{share:.0%}']:.0f} %" for share in SHARES)]
+    cells = [f"{found['sound']:.1f}", *(f"{found[f'{share:.0%}']:.0f}" for share in SHARES)]
     return f"| {rows} | {height} | {' | '.join(cells)} |"
 
 
