@@ -5,7 +5,7 @@ Names places for revision, date, precision, settings, samples and standard error
 1.
 
 ## Why is this bad?
-Nobody can tell how it was measured; a fraction read as a percentage is a hundred times too small.
+Nobody can tell how it was measured.
 
 ## When it is wrong
 The tool never writes the field: take the place out, or mark it with `?`.

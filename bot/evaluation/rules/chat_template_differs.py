@@ -4,7 +4,7 @@
 Compares the run with the declared `chat_template`; with `any` it names an instruction model, by its name, without one.
 
 ## Why is this bad?
-The same weights differ by many points. Both may be on the board, as two rows.
+The same weights differ by many points. The board may have both, as two rows.
 
 ## When it is wrong
 The model has no template, or the board means both: nothing is to be done.

@@ -7,8 +7,8 @@ most have.
 
 ## Why is this bad?
 A harness's own file agrees with itself. Errors are two models, an adapter beside its base model, arguments that change
-the named model's weights, a stand-in for a model (lm-eval's `dummy`, Inspect's `mockllm`), and such a task that changes
-the group's mean; the rest are warnings.
+the named weights, a stand-in for a model (`dummy`, `mockllm`), and such a task that changes the group's mean; the rest
+are warnings.
 
 ## When it is wrong
 A tool of yours adds fields: say which of them counts.

@@ -4,7 +4,7 @@
 Reports an f1 of DROP below 0.1 where generation stops at a full stop.
 
 ## Why is this bad?
-12.25 is cut after the 12: in 2023 most models stood at 0.03 to 0.07, whatever their quality.
+12.25 is cut after the 12: in 2023 most models stood at 0.03 to 0.07.
 
 ## When it is wrong
 The model is that weak: `audit drop` on its sample log shows it.

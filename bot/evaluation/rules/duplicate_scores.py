@@ -5,7 +5,7 @@ Compares the raw values of all tasks to the last bit, except rows of zeros, with
 the source or call. Of two copies the later one names the other: by commit, then date, then key.
 
 ## Why is this bad?
-It is a renamed copy: the Open LLM Leaderboard v2 has 42 such groups.
+It is a renamed copy: the Open LLM Leaderboard v2 has 42 groups.
 
 ## When it is wrong
 They share weights: say in the request how they are related.

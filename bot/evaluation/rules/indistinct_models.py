@@ -2,13 +2,13 @@
 
 ## What it does
 Looks at files of one row whose values differ, without a revision, and with no date, in numbered folders, or with a name
-from elsewhere; and at arguments that change weights, size or parameters.
+from elsewhere; and at arguments that change weights.
 
 ## Why is this bad?
 The row would mix several checkpoints.
 
 ## When it is wrong
-It is one model: give its revision, or say with `identity` or `--model-name` what the folders are.
+Say with `identity` or `--model-name` what the folders are, or which revision it is.
 
 ## Example
 (another file)

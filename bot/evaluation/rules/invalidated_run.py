@@ -4,7 +4,7 @@
 Reads the mark of a log whose samples were invalidated.
 
 ## Why is this bad?
-Its own author says that it does not count.
+Its author says that it does not count.
 
 ## When it is wrong
 The mark was set by mistake: take it back in the tool.

@@ -4,7 +4,7 @@
 Reads the limit (`--limit` of lm-eval), and compares the scored samples with the size of each task.
 
 ## Why is this bad?
-Of fifty samples the error is seven points, and the number looks like any other.
+Of fifty samples the error is seven points.
 
 ## When it is wrong
 The board asks for a part of the task: declare its `samples`.

@@ -1,8 +1,7 @@
 """A field of the file is too long, or has characters that are not allowed there.
 
 ## What it does
-Names have at most 500 characters, precision, versions and commits 200 of printable ASCII, model arguments 10,000. A
-precision is one of the words in the message.
+Names have at most 500 characters, precision, versions and commits 200 of printable ASCII, model arguments 10,000.
 
 ## Why is this bad?
 The field becomes part of keys, paths and tables.

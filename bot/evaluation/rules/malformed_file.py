@@ -7,8 +7,7 @@ Reports what is not JSON, ends in the middle, is nested more than 200 deep, larg
 Its numbers count nowhere.
 
 ## When it is wrong
-A larger file is read with `--max-bytes`, or `max_file_bytes` of a watch; a layout of your own needs a form
-(`[[formats]]`).
+A larger file is read with `--max-bytes` or `max_file_bytes`; a layout of your own needs a form (`[[formats]]`).
 
 ## Example
 (file) {"results": {"leaderboard_bbh_navigate": {"acc_norm,none": 0.7

@@ -7,8 +7,8 @@ Looks for every declared leaf and metric.
 A mean over what is there looks plausible and is wrong.
 
 ## When it is wrong
-Another file has it, and makes another row, as only one records revision or precision: name it with `--model-name`, or
-declare the `precision`.
+Another file has it, but only one records revision or precision: name it with `--model-name`, or declare the
+`precision`.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)

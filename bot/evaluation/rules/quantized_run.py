@@ -1,10 +1,10 @@
 """The model was quantized for this run.
 
 ## What it does
-Reads arguments such as `load_in_4bit`, `autogptq` and `gguf_file`, the dtype, and marks in the name.
+Reads arguments such as `load_in_4bit`, the dtype, and marks in the name.
 
 ## Why is this bad?
-It is another model. Where only the name says so, the row keeps the file's dtype.
+It is another model.
 
 ## When it is wrong
 The name alone has the mark: say so in the request.

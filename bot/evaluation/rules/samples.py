@@ -184,8 +184,7 @@ def other_questions(case: Case) -> Violations:
 
     ## What it does
     Compares number, hashes, documents, targets and model of the log with the result, other rows and the declared
-    `documents`; names questions that are there twice, prompts that give the answer away, and fields that no harness
-    writes.
+    `documents`; names doubled questions, prompts that give the answer away, and fields that no harness writes.
 
     ## Why is this bad?
     Failed questions can be left out, easy ones repeated.

@@ -4,7 +4,7 @@
 Reports one that is more than 0.1 below.
 
 ## Why is this bad?
-It measures the form of the answers: GSM8K with a chat model and no chat template 0.20, not 0.78.
+It measures the form of the answers: GSM8K without a chat template 0.20, not 0.78.
 
 ## When it is wrong
 The board means to ask for the form: nothing is to be done.

@@ -1,7 +1,7 @@
 """The file does not show which version of the harness measured it.
 
 ## What it does
-Names a commit that is null, that nobody knows or looked up, or a `git describe` of another repository.
+Names a commit that is null, unknown or not looked up, or of another repository.
 
 ## Why is this bad?
 The harness records the commit of the folder in which it started.
