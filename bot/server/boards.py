@@ -21,7 +21,16 @@ from starlette.routing import Route
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.pages.compare_page import compare_page
 from bot.pages.site import Site
-from bot.server.answers import Page, answer_page, operator_page, page_of, page_route, type_of, unknown_page
+from bot.server.answers import (
+    Page,
+    answer_page,
+    message_page,
+    operator_page,
+    page_of,
+    page_route,
+    type_of,
+    unknown_page,
+)
 from bot.service.publish.boards import board_content
 from bot.service.settings.config import Watch
 from bot.service.store.boards import StoredBoard
@@ -193,6 +202,10 @@ def board_routes(boards: BoardCache) -> list[Route]:
     async def page(request: Request) -> Response:
         watch, path = request.path_params["watch"], request.path_params["path"]
         found = await run_in_threadpool(find, request, watch, path)
+        if found is None and not path and any(one.name == watch for one in boards.watches()):
+            return message_page(
+                request, 404, "No row yet", f"The board of {watch} shows its first row once it is merged."
+            )
         if found is None:
             return unknown_page(request)
         return answer_page(request, found, type_of(path or FIRST_PAGE))

@@ -223,7 +223,10 @@ def test_a_board_without_rows_is_none(hub: Hub, tmp_path: Path) -> None:
     boards = BoardCache(story.contexts.store, lambda: [story.watch])
     web = TestClient(make_app(Taken(), secret=None, registry=CollectorRegistry(), pages=board_routes(boards)))
     assert boards.names(story.watch) == {}
-    assert web.get("/board/tiny/").status_code == 404
+    empty = web.get("/board/tiny/")
+    assert empty.status_code == 404
+    assert "The board of tiny shows its first row once it is merged." in empty.text
+    assert "No board has a row yet." in web.get("/board/").text
     assert web.get("/board/tiny/columns/tiny.html").status_code == 404
     story.contexts.store.close()
 
