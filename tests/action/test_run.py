@@ -19,7 +19,7 @@ from tests.world.github_runner import Runner, parse_outputs
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.local_git import git
-from tests.world.results import TINY, result
+from tests.world.results import TINY, path_of, result
 from tests.world.server import served
 
 __all__ = ["github"]
@@ -379,3 +379,18 @@ def test_results_on_the_hub_are_checked_at_the_commit_of_today(github: GitHubSer
     assert said.log[-2:] == [f"accepted: {place}/{GOOD}", f"rejected: {place}/{BAD}"]
     (line,) = other.log
     assert line.startswith("::error title=leaderboard-bot::the input `results` names 's3://bucket/results'; it takes")
+
+
+@pytest.mark.slow
+def test_very_many_faulty_files_are_one_comment_that_github_takes(github: GitHubServer, job: Job) -> None:
+    faulty = json.loads(bad_result())
+    models = [f"acme/faulty-{number}" for number in range(300)]
+    files = {path_of(model): json.dumps(faulty | {"model_name": model}).encode() for model in models}
+    event = propose(github, dict(files))
+
+    said = [job.run("pull_request", event, comment="always") for _ in range(2)]
+
+    assert [(one.status, one.outputs["rejected"]) for one in said] == [(1, "300")] * 2
+    [comment] = comments(github)
+    assert len(comment) <= 65_536
+    assert sum(line.startswith("::error") for line in said[0].log) <= 50

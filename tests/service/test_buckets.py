@@ -201,6 +201,30 @@ def test_other_rows_of_a_request_do_not_need_the_bucket_again(hub: Hub, tmp_path
     story.contexts.store.close()
 
 
+@pytest.mark.slow
+def test_a_request_of_many_commits_has_no_row_without_its_file(hub: Hub, tmp_path: Path) -> None:
+    """Sixty rows and their files are two commits, and the second one fails."""
+    story = BucketStory(hub, tmp_path, style="rolling")
+    files = {path_of(model): result(model) for model in (f"acme/m-{n}" for n in range(60))}
+    story.upload(dict(files))
+    hub.faults.order("/commit/", before=lambda: hub.faults.order("/commit/", status=403, times=-1))
+    assert failures(story.settle())
+    hub.faults.ordered.clear()
+
+    def rows() -> int:
+        [request] = story.requests
+        there = story.files(request.ref)
+        entries = [parse_entry(data) for path, data in there.items() if path.startswith("entries/")]
+        assert all(f"evidence/{file.sha256}" in there for entry in entries for file in entry.evidence)
+        return len(entries)
+
+    assert 0 < rows() < len(files)
+    story.settle()
+    assert rows() == len(files)
+    story.news()
+    story.end()
+
+
 def test_a_kept_file_outlives_its_overwriting(story: BucketStory) -> None:
     data = story.put()
     story.settle()
