@@ -27,6 +27,8 @@ from tests.service.passes import settle
 from tests.service.stories import STATES, Story, settings_of
 from tests.service.test_run_folders import DECLARED as HELM
 from tests.service.test_run_folders import RUN
+from tests.service.test_samples import DECLARED as WITH_SAMPLES
+from tests.service.test_samples import logs
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -291,7 +293,7 @@ def test_a_file_above_the_limit_makes_no_row_and_says_why(story: BucketStory) ->
 def test_hostile_names_and_contents_stop_no_other_row(story: BucketStory) -> None:
     data = story.put()
     names = ["../up.json", "a//b.json", "x/../../y.json", "n\u2028ew.json", "<script>.json", "a" * 1100 + ".json"]
-    story.upload({**dict.fromkeys(names, data), "results_odd.json": b"\xff\xfe{"})
+    story.upload({**dict.fromkeys(names, data), "results_odd.json": b"\xff\xfe{", "results_0.json": b""})
     story.settle()
     [request] = story.requests
     assert len(story.files(request.ref)) == 2
@@ -439,6 +441,20 @@ def test_a_board_is_filled_from_a_bucket_and_its_pages_lead_to_the_kept_files(st
     pages = "".join(path.read_text() for path in site.rglob("*.html"))
     assert f'href="https://huggingface.co/datasets/acme/contents/blob/main/{kept(data)}"' in pages
     assert f"leaderboard-bot explain {CONTENTS}/{kept(data)}" in pages
+
+
+def test_sample_logs_in_a_bucket_are_read_and_not_kept(hub: Hub, tmp_path: Path) -> None:
+    story = BucketStory(hub, tmp_path, form="commit")
+    (tmp_path / "tiny.toml").write_text(WITH_SAMPLES)
+    data = story.put()
+    story.upload(dict(logs()))
+    story.settle()
+    assert [path for path in story.files() if path.startswith("evidence/")] == [kept(data)]
+    assert [(row.outcome, row.evidence) for row in story.verified()] == [("follows", "rescored")]
+    story.upload(dict(logs('"acc": 1.0')))
+    [row] = story.verified()
+    assert (row.outcome, "is not the sample log that the row names" in row.why) == ("evidence", True)
+    story.contexts.store.close()
 
 
 def test_all_files_of_a_run_are_kept(hub: Hub, tmp_path: Path) -> None:

@@ -61,7 +61,8 @@ class BucketSource(Source):
                 raise Refused(SERVICE, f"{self.name}: has more than {MOST_FILES:,} files")
         text = "".join(f"{len(path)} {path} {file.oid}\n" for path, file in sorted(found.items()))
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
-        self.listings[digest] = self.listings.pop(digest, found)
+        self.listings.pop(digest, None)  # it may have been uploaded again, with other times
+        self.listings[digest] = found
         while len(self.listings) > LISTINGS:
             del self.listings[next(iter(self.listings))]
         return digest
@@ -108,9 +109,13 @@ class BucketSource(Source):
             if self.client.patiently(lambda: stream(url, self.client.headers, limit, whole), where) is None:
                 return False
             whole.flush()
-            if wanted is not None and hash_files([whole.name])[0].hash != wanted:
+            size = whole.tell()
+            is_same = listed is None or listed.size == size
+            if wanted is not None and size:  # the storage has no content for an empty file
+                is_same = is_same and hash_files([whole.name])[0].hash == wanted
+            if not is_same:
                 raise Unavailable(SERVICE, f"{where}: it was changed after it was listed; the next pass lists it again")
-            if whole.tell() <= MAX_BYTES:  # it may be kept at a target
+            if size <= MAX_BYTES:  # it may be kept at a target
                 whole.seek(0)
                 data = whole.read()
                 self.contents[kept_path(hashlib.sha256(data).hexdigest())] = data
