@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Engine, event
 
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
@@ -31,15 +31,27 @@ from bot.service.store.memory import (
 )
 from bot.service.store.sources import IndexedFile, StoredSubmission
 from bot.service.store.state import HISTORY, Store, WatchState
+from bot.service.store.tables import form, metadata
 from tests.world.postgres import Cluster
+
+
+@pytest.fixture(scope="module")
+def shared(postgres: Cluster) -> Iterator[Engine]:
+    """A state on a server, for one test after the other: to make a database takes longer than most of them."""
+    engine = connect(postgres.database())
+    yield engine
+    engine.dispose()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'state.db'}"
-    cluster: Cluster = request.getfixturevalue("postgres")
-    return cluster.database()
+    engine: Engine = request.getfixturevalue("shared")
+    kept = ", ".join(table.name for table in metadata.sorted_tables if table is not form)
+    with engine.begin() as connection:
+        connection.exec_driver_sql(f"TRUNCATE {kept} RESTART IDENTITY")
+    return engine.url.render_as_string(hide_password=False)
 
 
 @pytest.fixture
