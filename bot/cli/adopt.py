@@ -18,6 +18,7 @@ from bot.cli.recomputed import MOST_NAMES, JudgedTable, Recomputed
 from bot.cli.table_file import TableFile
 from bot.errors import CallError, MalformedResult, Unwritable
 from bot.evaluation.draft.columns import DraftColumn
+from bot.evaluation.draft.form_draft import DraftedForm
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples, file_of, first_few, grouped
@@ -121,7 +122,7 @@ class _Tried:
     @property
     def files(self) -> int:
         """How many files its form is of."""
-        return self.measured.form.files if self.measured.form else 0
+        return sum(one.files for one in self.measured.form.both) if self.measured.form else 0
 
 
 def _try(table: TableFile, at: str, called: Mapping[str, str], known: Leaderboard | None, measured: Measured) -> _Tried:
@@ -295,20 +296,26 @@ def _form_of(matching: Matching, measured: Measured) -> str:
     form = measured.form
     if form is None:
         return ""
+    contents = [_content_of(place) for place in measured.places[:MOST_LOOKED]]
+    other = form.other and _shown_in(form.other, matching, contents)
+    return replace(_shown_in(form, matching, contents), other=other).text
+
+
+def _shown_in(form: DraftedForm, matching: Matching, contents: Sequence[Content]) -> DraftedForm:
+    """The form with the values that the board shows."""
     shown = {
         (leaf.key(form.keys["id"]), metric.key(form.keys["id"]))
         for one in matching.matched
         for leaf in one.reading.task.leaves
         for metric in one.reading.task.metrics
     }
-    contents = [_content_of(place) for place in measured.places[:MOST_LOOKED]]
     kept = []
     for value in form.values:
         alone = DeclaredForm.model_validate({**form.table, "values": [dict(value.keys)]}).format
         if any(shown & _numbers_of(content, alone) for content in contents):
             kept.append(value)
     left = tuple(one.place for one in form.values if one not in kept and not one.is_other)
-    return replace(form, values=tuple(kept or form.values), left_out=left if kept else ()).text
+    return replace(form, values=tuple(kept or form.values), left_out=left if kept else ())
 
 
 def _content_of(place: Place) -> Content:
@@ -352,7 +359,8 @@ def _declared(
 
 def _is_no_score(column: DraftColumn, measured: Measured) -> bool:
     """Tell whether the form found the numbers of a column under keys of no scores, such as costs and counts."""
-    values = [one.keys for one in measured.form.values if one.is_other] if measured.form else []
+    forms = measured.form.both if measured.form else []
+    values = [one.keys for form in forms for one in form.values if one.is_other]
     others = {(keys["leaf"], keys.get("metric", "score")) for keys in values}
     return any((leaf.key, leaf.metrics[0].name) in others for leaf in column.leaves)
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -43,6 +44,7 @@ NO_FORM = "; and no numbers beside names of models, of which a form could be mad
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
 LAYOUTS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml"})  # that a form can read
+MOST_OTHERS = 3  # forms that are tried for the files that the first form does not read
 MOST_COMPARED = 200_000_000  # bytes of files that are compared for a form
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".eval", ".csv", ".tsv", ".yaml", ".yml"})
 PATHS = Annotated[list[str], typer.Argument(metavar="PATH...", help="Result files, or folders that hold them.")]
@@ -249,18 +251,47 @@ def measured_ways(
 
     drafted, problems = False, list[str]()
     for form in draft_forms(of_any_layout, is_model):
-        forms = (DeclaredForm.model_validate(form.table),)
-        of_form = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
-        read = list(parse_places(of_form, []))
-        measured = [one for one in read if one.result is not None and one.result.leaves]
-        problems += [f"{visible(one.path)}: the file {one.problem.why}" for one in read if one.problem]
-        if measured:
+        found, faults = _read_by(form, places)
+        problems += faults
+        if found.read:
             drafted = True
-            yield Measured(measured, of_form, is_faulty=False, form=form)
+            yield _with_other_layout(found, form, of_any_layout, is_model)
     if problems and not drafted:
         raise CallError(f"no form reads these files; {problems[0]}")
     if not drafted:
         yield _measured(parsed, unread, places)
+
+
+def _read_by(form: DraftedForm, places: Iterable[Place]) -> tuple[Measured, list[str]]:
+    """What a form, and that of another layout, read at some places, and what is wrong with the other files."""
+    forms = tuple(DeclaredForm.model_validate(one.table) for one in form.both)
+    of_form = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
+    read = list(parse_places(of_form, []))
+    measured = [one for one in read if one.result is not None and one.result.leaves]
+    faults = [f"{visible(one.path)}: the file {one.problem.why}" for one in read if one.problem]
+    return Measured(measured, of_form, is_faulty=False, form=form), faults
+
+
+def _with_other_layout(
+    found: Measured, form: DraftedForm, files: Mapping[str, bytes], is_model: Callable[[str], bool] | None
+) -> Measured:
+    """The same with the files that the form does not read, where another form reads the same tasks in them."""
+    from bot.evaluation.draft.form_draft import OTHER_ID, draft_forms
+
+    read = {file_of(one.path) for one in found.read}
+    rest = {name: data for name, data in files.items() if name not in read}
+    tasks = _tasks_in(found.read)
+    for other in islice(draft_forms(rest, is_model), MOST_OTHERS):
+        named = replace(other, keys={**other.keys, "id": OTHER_ID}, of=form.of)
+        both, _ = _read_by(replace(form, other=named), found.places)
+        others = [one for one in both.read if one.result is not None and one.result.format == OTHER_ID]
+        if 2 * len(tasks & _tasks_in(others)) > len(tasks):
+            return both
+    return found
+
+
+def _tasks_in(read: Iterable[Parsed]) -> set[str]:
+    return {leaf for one in read if one.result is not None for leaf in one.result.leaves}
 
 
 def _is_file(place: Place, path: Path) -> bool:

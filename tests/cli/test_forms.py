@@ -276,3 +276,20 @@ def test_costs_and_counts_of_a_table_are_columns_that_do_not_count_and_names_wit
     assert "1 added, 0 changed, 0 removed, 4 unchanged" in stdout, stderr
     assert "cost_usd – → 4.5" in stdout
     assert "error_count – → 7" in stdout
+
+
+def test_files_of_two_layouts_get_a_form_each(folder: Path) -> None:
+    others = {"other/owl-1b": (22.75, 18.5), "zed/kite-2b": (35.5, 28.25)}
+    rows = "".join(f"| {name} | {retail} | {airline} |\n" for name, (retail, airline) in others.items())
+    (folder / "README.md").write_text(TABLE + rows)
+    for number, (name, values) in enumerate((MODELS | others).items()):
+        layout = nested if name in MODELS else texts
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(layout(name, *values)))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "5 of 5 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stderr
+    assert "another layout: the model at" in stderr
+    board = load_leaderboard("board/board.toml")
+    assert {form.id for form in board.formats} == {"own", "own-2"} == set(board.harness.formats)
+    assert [task.id for task in board.tasks] == ["retail", "airline"]
+    status, stdout, _ = bot("check", "runs", "--leaderboard", "board/board.toml")
+    assert (status, stdout.splitlines()[-1]) == (0, "5 rows from 5 files: 5 accepted; 0 errors")

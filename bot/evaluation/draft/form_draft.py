@@ -25,7 +25,7 @@ from bot.evaluation.formats.fields import precision, seconds
 from bot.evaluation.places import as_text, key_text
 from bot.evaluation.toml_file import toml_text
 
-ID = "own"
+ID, OTHER_ID = "own", "own-2"
 MOST_DRAFTS = 8
 MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
 ALIKE, SEVERAL = 4, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
@@ -52,7 +52,10 @@ FIELDS: dict[str, tuple[tuple[str, ...], Callable[[str], bool]]] = {
 
 @dataclass(frozen=True)
 class DraftedForm:
-    """A form for files, as the keys of its table; `models` are some of the names that it finds."""
+    """A form for files, as the keys of its table; `models` are some of the names that it finds.
+
+    `other` is the form of files of another layout that have the same tasks.
+    """
 
     keys: Mapping[str, Any]
     values: tuple[DraftedValue, ...]
@@ -61,6 +64,12 @@ class DraftedForm:
     files: int = 0
     of: int = 0
     left_out: tuple[str, ...] = ()
+    other: DraftedForm | None = None
+
+    @property
+    def both(self) -> list[DraftedForm]:
+        """The form, and that of the other layout."""
+        return [self, self.other] if self.other else [self]
 
     @property
     def table(self) -> dict[str, Any]:
@@ -69,7 +78,7 @@ class DraftedForm:
 
     @property
     def said(self) -> list[str]:
-        """What was understood, in three lines."""
+        """What was understood, in three lines, and in three more of another layout."""
         model = self.keys.get("model")
         rows = f", each at {self.keys['rows']}" if "rows" in self.keys else ""
         scores = [one for one in self.values if not one.is_other] or self.values
@@ -78,6 +87,7 @@ class DraftedForm:
             f"the model at {model} ({examples(self.models)}){rows}" if model else "the model: TODO",
             f"{counted(len(scores), 'kind')} of numbers at {places}",
             f"in {self.files} of {counted(self.of, 'file')}",
+            *([f"another layout: {self.other.said[0]}", *self.other.said[1:]] if self.other else []),
         ]
 
     @property
@@ -90,7 +100,7 @@ class DraftedForm:
             lines += ["[[formats.values]]", *(f"{key} = {toml_text(value)}" for key, value in one.keys.items())]
             lines += [f"# TODO {one.todo}"] if one.todo else []
         lines += [f"# Not in the table, and left out: {', '.join(self.left_out)}"] if self.left_out else []
-        return "\n".join(lines) + "\n"
+        return "\n".join(lines) + "\n" + (self.other.text if self.other else "")
 
 
 def draft_forms(files: Mapping[str, bytes], is_model: Callable[[str], bool] | None = None) -> Iterator[DraftedForm]:
