@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Literal
 
 import msgspec
@@ -158,11 +158,14 @@ def _ranks(entries: Iterable[Entry]) -> dict[str, str]:
     return {row.entry.key: row.ranks for row in rank_entries(entries)}
 
 
-def allowed(limit: int | str, rows: int) -> int:
-    """The number of rows that may go or change: a number, or a share of the board such as "10%" and at least 5."""
+def is_beyond(count: int, limit: int | str, size: Callable[[], int]) -> bool:
+    """Tell whether more rows than the limit would go or change: a number, or a share such as "10%" and at least 5.
+
+    `size` counts the rows of the board, where that matters.
+    """
     if isinstance(limit, int):
-        return limit
-    return max(FEWEST, int(limit.removesuffix("%")) * rows // 100)
+        return count > limit
+    return count > FEWEST and count > int(limit.removesuffix("%")) * size() // 100
 
 
 def average_change(row: PlannedRow) -> str:

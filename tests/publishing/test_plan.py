@@ -11,12 +11,12 @@ from bot.publishing.entry import Entry, digest_of
 from bot.publishing.plan import (
     Plan,
     PlannedRow,
-    allowed,
     answers_text,
     average_change,
     cause_of,
     effect_of,
     held_text,
+    is_beyond,
     plan_lines,
     planned_row,
     with_ranks,
@@ -193,4 +193,5 @@ def test_the_rank_of_a_row_before_and_after() -> None:
     [(0, 1000, 0), (7, 1000, 7), ("10%", 1000, 100), ("10%", 1009, 100), ("10%", 49, 5), ("100%", 60, 60)],
 )
 def test_so_many_rows_may_go_without_a_person(limit: int | str, rows: int, expected: int) -> None:
-    assert allowed(limit, rows) == expected
+    assert not is_beyond(expected, limit, lambda: rows)
+    assert is_beyond(expected + 1, limit, lambda: rows)

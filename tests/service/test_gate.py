@@ -255,16 +255,17 @@ def test_an_approved_plan_is_carried_out_once(context: WatchContext) -> None:
 
 
 def test_an_approval_in_the_moment_in_which_a_pass_holds_the_plan_is_not_lost(context: WatchContext) -> None:
-    rows = looks(context, changed=3)
-    digest = gate(context).plan(rows).digest
-    assert gate(context).admit(rows) == []
+    shares = replace(context, watch=context.watch.model_copy(update={"max_changed": "10%"}))
+    rows = looks(shares, changed=6)
+    digest = gate(shares).plan(rows).digest
+    assert gate(shares).admit(rows) == []
 
     def size() -> int:
-        assert context.state.plans.approve(digest)
+        assert shares.state.plans.approve(digest)
         return 0
 
-    assert replace(gate(context), board_size=size).admit(rows) == []
-    assert gate(context).admit(rows) == rows
+    assert replace(gate(shares), board_size=size).admit(rows) == []
+    assert gate(shares).admit(rows) == rows
 
 
 def test_of_an_approved_plan_only_what_waits_still_stays_approved(context: WatchContext) -> None:

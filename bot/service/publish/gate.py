@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -11,7 +12,7 @@ import msgspec
 from bot.publishing.decisions import TAKEN
 from bot.publishing.entry import Entry
 from bot.publishing.hub_evals.model_layout import model_of
-from bot.publishing.plan import FEWEST, Plan, PlannedRow, allowed, with_ranks
+from bot.publishing.plan import Plan, PlannedRow, is_beyond, with_ranks
 from bot.service.context import WatchContext
 from bot.service.publish.ledger import let_go
 from bot.service.store.items import Item, Mark, held_by
@@ -166,13 +167,14 @@ class Gate:
 
     def _without_taken(self, looks: Sequence[Look[T]]) -> Sequence[Look[T]]:
         """The rows without those that people do not want: a few that they took from main, or a declined plan's."""
-        taken = [look for look in looks if look.planned.action == "restored"]
+        taken, watch = [look for look in looks if look.planned.action == "restored"], self.context.watch
         known, plan = self.context.state.plans.at(self.target), self.plan(looks)
         if not taken or self._is_approved(plan):
             return looks
         if known is None or known.digest != plan.digest or not known.is_declined:
             removed = [look for look in taken if look.planned.reason == TAKEN]
-            taken = removed if self._are_few(removed) else []
+            count = len(removed)
+            taken = [] if is_beyond(count, watch.max_removed, lambda: self.board_size() + count) else removed
         let_go(self.context, self.target, [look.key for look in taken])  # the next look closes what is open of them
         for look in taken:
             self.report.say("unchanged", look.key, LET_GO)
@@ -183,12 +185,6 @@ class Gate:
         """Tell whether a person approved this plan, or one of which it is the rest."""
         known = self.context.state.plans.at(self.target)
         return known is not None and known.is_approved and known.plan.covers(plan)
-
-    def _are_few(self, taken: Sequence[Look[T]]) -> bool:
-        limit = self.context.watch.max_removed
-        if len(taken) <= (limit if isinstance(limit, int) else FEWEST):
-            return True
-        return len(taken) <= allowed(limit, self.board_size() + len(taken))
 
     def plan(self, looks: Sequence[Look[Any]]) -> Plan:
         """The plan for these rows at the target."""
@@ -215,15 +211,9 @@ class Gate:
             return True
         if plan.having("removed") and not self.context.state.files.any():
             return True  # a source that lists nothing may be an outage of its service
-        watch = self.context.watch
-        limits = [
-            (len(plan.having("removed")) + more, watch.max_removed),
-            (len(plan.having("changed")) + more, watch.max_changed),
-        ]
-        if all(count <= (limit if isinstance(limit, int) else FEWEST) for count, limit in limits):
-            return False
-        size = self.board_size()
-        return any(count > allowed(limit, size) for count, limit in limits)
+        watch, size = self.context.watch, cache(self.board_size)
+        removed, changed = len(plan.having("removed")) + more, len(plan.having("changed")) + more
+        return is_beyond(removed, watch.max_removed, size) or is_beyond(changed, watch.max_changed, size)
 
     def _hold(self, plan: Plan, held: Sequence[Look[Any]]) -> None:
         state = self.context.state
