@@ -80,6 +80,11 @@ def test_leaves_scored_one_by_one_are_clipped_before_their_mean() -> None:
     assert column(ONE + LOWER + SINGLE + 'normalize = "leaf"\n', a=leaf(0.625)).score == 50.0
 
 
+def test_a_score_is_clipped_where_the_value_lies_below_the_bound_and_not_on_it() -> None:
+    found = column(ONE + LOWER + TWO, a=leaf(0.25), b=leaf(0.2))
+    assert [(one.score, one.is_clipped) for one in found.leaves] == [(0.0, False), (0.0, True)]
+
+
 def test_what_a_leaf_shows_is_what_the_file_has() -> None:
     (one,) = column(ONE + LOWER + SINGLE, a=leaf(0.5, 0.01, 101)).leaves
     assert (one.samples, one.stderr, one.lower_bound, one.upper_bound, one.file) == (101, 0.01, "1/4", "1", "run.json")
