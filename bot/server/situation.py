@@ -93,8 +93,6 @@ def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float) -> I
     elif watch.status == "failed" and not causes:
         last = f"since {shown_time(datetime.fromisoformat(watch.settled).timestamp(), now)}" if watch.settled else "yet"
         yield f"{watch.name}: no pass has ended {last}. If the log shows no progress, start the service again."
-    if watch.reached != watch.settled and not causes:  # what failed is marked anew as a pass begins
-        yield f"{watch.name}: the last pass could not look at the source; another one tries it now."
     if causes:
         more = f" {counted(len(causes) - 1, 'more cause')} below." if len(causes) > 1 else ""
         yield f"{_cause(causes[0], watch.name, now)}{more}"

@@ -20,6 +20,7 @@ from bot.publishing.decisions import WAITS
 from bot.server.health import LATE, State, overall, status_of
 from bot.server.run import Reloader
 from bot.server.service import Service
+from bot.server.situation import accounted
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import Ledger, note_ledgers
 from bot.service.settings.config import load_settings, parse_settings
@@ -146,7 +147,7 @@ def test_settle_status_page_and_health_say_the_same_of_where_the_rows_are(story:
     target = "hf://datasets/acme/contents"
     assert settled.lines(dry_run=False)[-1] == f"tiny: {target}: {line}"
     assert status_lines(looked)[0] == f"tiny: {target}: {line}"
-    assert page.count(f"{line}. <span") == 1
+    assert page.count(f"{accounted(line)}. <span") == 1
     assert service.health()["watches"]["tiny"]["ledgers"] == {target: line}
     story.news()
 
@@ -324,7 +325,7 @@ def test_while_every_look_fails_the_page_says_when_one_reached_the_source(hub: H
     assert (found["reached"], found["settled"]) == ("1970-01-01T02:46:40Z", "1970-01-01T02:47:40Z")
     story.state.items.mark([Mark("source"), Mark("reviews")], NOW + 120)  # as the next pass begins
     page = web.get("/").text
-    assert "tiny: the last pass could not look at the source; another one tries it now." in page
+    assert "nothing else helps; the source of tiny fails." in page
     assert "All well" not in page
     said = re.sub("<[^>]*>", "", web.get("/").text.partition("Last checked</dt>")[2].partition("</dd>")[0])
     assert re.fullmatch("last reached 1970-01-01 02:46 UTC at [0-9a-f]{12}; tried 1970-01-01 02:47 UTC", said)

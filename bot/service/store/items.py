@@ -227,9 +227,9 @@ def _mark(dialect: str) -> Executable:
         "marked": items.c.marked + 1,
         "attempts": case(
             (items.c.kind == "source", items.c.attempts), else_=0
-        ),  # each pass marks it: its tries count on
+        ),  # each pass marks it: it fails until it was read
         "due": insert.excluded.due,
-        "reason": "",
+        "reason": case((items.c.kind == "source", items.c.reason), else_=""),
     }
     statement: Executable = insert.on_conflict_do_update(index_elements=items.primary_key.columns, set_=again)
     return statement
