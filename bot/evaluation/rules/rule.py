@@ -174,12 +174,8 @@ def name_of(found: Sequence[Measurement]) -> str:
     return keys[0] if len(keys) == 1 else f"{task.title} ({len(keys)} of {len(task.leaves)} subtasks)"
 
 
-def one_for_each_task(violations: Sequence[Violation]) -> Iterable[Violation]:
+def one_for_each_task(violations: Iterable[Violation]) -> Violations:
     """The first violation of each task, which names the leaves of the others: one fault is one finding."""
-    return _one_for_each_task(violations) if violations else ()
-
-
-def _one_for_each_task(violations: Sequence[Violation]) -> Violations:
     for found in grouped((violation.task, violation) for violation in violations).values():
         first, leaves = found[0], tuple(dict.fromkeys(leaf for violation in found for leaf in violation.leaves))
         names = [leaf for leaf in leaves if leaf not in first.leaves]
@@ -290,7 +286,7 @@ def rule(
         page = own if "\n## " in own else (sys.modules[check.__module__].__doc__ or "").strip()
         blocks = severity is Severity.ERROR if invalidates_score is None else invalidates_score
         name = check.__name__.replace("_", "-")
-        find = (lambda case: one_for_each_task([*check(case)])) if is_one_a_task else check
+        find = (lambda case: one_for_each_task(check(case))) if is_one_a_task else check
         return Rule(name, severity, since, blocks, find, page, is_pin, on, looks_at, given, where)
 
     return register
