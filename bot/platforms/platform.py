@@ -20,8 +20,8 @@ from bot.platforms.net import LOOK_IN_LINE, UNKNOWN_FATE, Intend, no_intent
 from bot.reporting.escape import visible
 
 if TYPE_CHECKING:  # `check` opens no target, and starts faster without what writes to them
-    from bot.platforms.caches import RowStore
     from bot.platforms.discussions import Discussions
+    from bot.platforms.row_index import RowStore
     from bot.platforms.source import Source
     from bot.platforms.target import SiteHost, Target
     from bot.publishing.publication import Form

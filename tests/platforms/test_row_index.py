@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from bot.errors import Unavailable
-from bot.platforms.caches import RowStore
 from bot.platforms.github.address import parse_address as github_address
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.target import GitHubTarget
 from bot.platforms.hub.address import parse_address
 from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
+from bot.platforms.row_index import RowStore
 from bot.publishing.layout import StoredEntries
 from bot.service.store.engine import connect
 from bot.service.store.state import Store

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlsplit
 
 from bot.errors import CallError
-from bot.platforms.caches import RowStore, lazy_property
+from bot.platforms.caches import lazy_property
 from bot.platforms.github.address import parse_address
 from bot.platforms.github.client import GitHubClient
 from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
@@ -16,6 +16,7 @@ from bot.platforms.github.source import GitHubSource
 from bot.platforms.github.target import Branches, GitHubTarget
 from bot.platforms.kept import Keeper
 from bot.platforms.platform import Access, GitRemote, Opener
+from bot.platforms.row_index import RowStore
 from bot.platforms.target import SiteHost
 from bot.publishing.publication import Form
 

@@ -22,7 +22,7 @@ from github.Repository import Repository
 
 from bot.errors import CallError, Gone, Refused, Stale
 from bot.evaluation.finding import examples, grouped
-from bot.platforms.caches import KnownThreads, RowIndex, RowStore, lazy_property
+from bot.platforms.caches import KnownThreads, lazy_property
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, repeated_comments, shared_in
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.authors import is_ours
@@ -31,6 +31,7 @@ from bot.platforms.github.discussions import GitHubDiscussions, RequestSource
 from bot.platforms.github.source import MAX_BYTES, MOST_FILES, GitHubSource, Tree
 from bot.platforms.kept import Keeper
 from bot.platforms.net import Intend, in_chunks, no_intent, part_title
+from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside

@@ -10,11 +10,12 @@ from pathlib import PurePosixPath
 from huggingface_hub import CommitInfo, CommitOperationAdd, CommitOperationDelete
 
 from bot.errors import Gone, Stale
-from bot.platforms.caches import OPEN, RowIndex, blob_id, is_content
+from bot.platforms.caches import OPEN, blob_id, is_content
 from bot.platforms.hub.discussions import TITLE_LIMIT, HubDiscussions
 from bot.platforms.hub.source import FILE_LIMIT, HubSource, added
 from bot.platforms.kept import Keeper
 from bot.platforms.net import in_chunks, part_title
+from bot.platforms.row_index import RowIndex
 from bot.publishing.entry import FOLDER, kept_first
 from bot.publishing.publication import Form, Marker, PostText
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.errors import CallError
-from bot.platforms.caches import RowStore, lazy_property
+from bot.platforms.caches import lazy_property
 from bot.platforms.hub.address import MODELS, HubAddress, parse_address
 from bot.platforms.hub.client import HubClient, hub_client
 from bot.platforms.hub.discussions import HubDiscussions
@@ -18,6 +18,7 @@ from bot.platforms.hub.source import HubSource
 from bot.platforms.hub.target import HubTarget
 from bot.platforms.kept import Keeper
 from bot.platforms.platform import Access, GitRemote, Opener
+from bot.platforms.row_index import RowStore
 from bot.platforms.target import SiteHost
 from bot.publishing.publication import Form
 from bot.publishing.yaml_text import front_matter

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from bot.errors import BotError, Gone, Locked, Refused, Stale
-from bot.platforms.caches import OPEN, Contents, KnownThreads, Row, RowIndex, RowStore, blob_id, lazy_property
+from bot.platforms.caches import OPEN, Contents, KnownThreads, Row, blob_id, lazy_property
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments, Pushed, Thread, shared_in
 from bot.platforms.hub.address import HubAddress
 from bot.platforms.hub.client import SERVICE, HubClient
@@ -18,6 +18,7 @@ from bot.platforms.hub.files import FEW, HubBulkWriter, HubCommits, HubFiles
 from bot.platforms.hub.source import FILE_LIMIT, HubSource, Listing
 from bot.platforms.kept import Keeper
 from bot.platforms.net import Intend, no_intent
+from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target
 from bot.publishing.board import Board
 from bot.publishing.card import derived_files

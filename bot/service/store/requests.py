@@ -16,7 +16,8 @@ from sqlalchemy import Executable, and_, bindparam, delete, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from bot.errors import BotError, Unavailable, Unsettled
-from bot.platforms.caches import OPEN, IndexedRow, Kind, KnownThreads, Moved, Row, RowStore
+from bot.platforms.caches import OPEN, Kind, KnownThreads, Row
+from bot.platforms.row_index import IndexedRow, Moved, RowStore
 from bot.service.store.database import Database, among, batches, same
 from bot.service.store.tables import indexed_rows, intents, requests, row_indexes
 
