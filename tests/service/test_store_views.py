@@ -11,9 +11,9 @@ from bot.service.store.boards import StoredBoard
 from bot.service.store.items import STATES, Item, Mark
 from bot.service.store.state import Store, WatchState
 from tests.pages.boards import examples, generated
-from tests.service.test_store import state, store, submission, url
+from tests.service.test_store import shared, state, store, submission, url
 
-__all__ = ["state", "store", "url"]
+__all__ = ["shared", "state", "store", "url"]
 BOARD = StoredBoard("h" * 40, "open-llm-v2", "x")
 
 
