@@ -220,13 +220,14 @@ def test_a_text_that_is_no_name_is_no_model(text: str) -> None:
     assert next(draft_forms(as_bytes(files))).keys["model"] == "{model}"
 
 
-def test_a_key_with_braces_or_of_two_lines_is_left_out_and_the_other_numbers_are_drafted() -> None:
+def test_a_key_with_braces_or_of_two_lines_is_left_out_and_named_and_the_other_numbers_are_drafted() -> None:
     files = as_bytes({f"{name[-3:]}/run {{a b}}/x.json": {
         "{model}": name, "acc{norm}": x, "two\nlines": x, "solved it?": y,
         "parts": [{"{task}": f"{number}", "x{": x} for number in "ab"]
     } for name, (x, y) in MODELS.items()})  # fmt: skip
     form = next(draft_forms(files))
     assert numbers(files, form) == {name[-3:]: {"solved it?": y} for name, (_, y) in MODELS.items()}
+    assert form.said[3].endswith("several lines: {model}, acc{norm}, two\N{REPLACEMENT CHARACTER}lines")
 
 
 @pytest.mark.slow

@@ -29,7 +29,8 @@ ID, OTHER_ID = "own", "own-2"
 MOST_DRAFTS = 8
 MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
 ALIKE, SEVERAL = 4, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
-MOST_KEYS = 300
+MOST_KEYS, DEEPEST_KEY = 300, 5
+UNWRITTEN = "left out, because a form cannot name keys with braces or of several lines"
 MOST_SETS = 60  # files of one model that may be of a task each
 REVISIONS = ("revision", "model_sha", "model_revision", "sha", "commit_hash")
 DATES = ("date", "submission_date", "timestamp", "created", "created_at", "evaluated", "eval_date", "run_date",
@@ -54,7 +55,8 @@ FIELDS: dict[str, tuple[tuple[str, ...], Callable[[str], bool]]] = {
 class DraftedForm:
     """A form for files, as the keys of its table; `models` are some of the names that it finds.
 
-    `other` is the form of files of another layout that have the same tasks.
+    `unwritten` are keys of the files that no form can name; `other` is the form of files of another layout that have
+    the same tasks.
     """
 
     keys: Mapping[str, Any]
@@ -64,6 +66,7 @@ class DraftedForm:
     files: int = 0
     of: int = 0
     left_out: tuple[str, ...] = ()
+    unwritten: tuple[str, ...] = ()
     other: DraftedForm | None = None
 
     @property
@@ -78,7 +81,7 @@ class DraftedForm:
 
     @property
     def said(self) -> list[str]:
-        """What was understood, in three lines, and in three more of another layout."""
+        """What was understood, in three lines, one more for keys that were left out, and the same of another layout."""
         model = self.keys.get("model")
         rows = f", each at {self.keys['rows']}" if "rows" in self.keys else ""
         scores = [one for one in self.values if not one.is_other] or self.values
@@ -87,6 +90,7 @@ class DraftedForm:
             f"the model at {model} ({examples(self.models)}){rows}" if model else "the model: TODO",
             f"{counted(len(scores), 'kind')} of numbers at {places}",
             f"in {self.files} of {counted(self.of, 'file')}",
+            *([f"{UNWRITTEN}: {examples(self.unwritten)}"] if self.unwritten else []),
             *([f"another layout: {self.other.said[0]}", *self.other.said[1:]] if self.other else []),
         ]
 
@@ -154,7 +158,17 @@ def _form(way: NamedRows, values: Sequence[DraftedValue], files: int) -> Drafted
     if "files" in keys:
         keys["has"] = [_has(rows, values[0])]
     keys |= _described(way)
-    return DraftedForm(keys, tuple(values), tuple(todo), tuple(way.distinct[:3]), len(rows.paths), files)
+    unwritten = dict.fromkeys(key for row in rows.rows for key in _unwritten(row.value))
+    models = tuple(way.distinct[:3])
+    return DraftedForm(keys, tuple(values), tuple(todo), models, len(rows.paths), files, unwritten=tuple(unwritten))
+
+
+def _unwritten(value: Any, depth: int = 0) -> Iterator[str]:
+    for key, one in list(value.items())[:MOST_KEYS] if isinstance(value, dict) and depth < DEEPEST_KEY else ():
+        if is_written(key):
+            yield from _unwritten(one, depth + 1)
+        elif key:
+            yield key
 
 
 def _has(rows: DraftedRows, value: DraftedValue) -> str:
