@@ -271,6 +271,7 @@ def test_of_rejected_files_the_one_with_the_most_numbers_is_shown_and_then_the_n
     assert row.blocked == dict.fromkeys(sorted(LEAVES), ("secret-in-file",))
     newer = patched(SECRET | {"/date": 1.75e9} | value(0.5))
     assert row_of({"whole.json": whole, "part.json": part, "newer.json": newer}).lead.path == "newer.json"
+    assert row_of({"whole.json": whole, "without errors.json": only(base(), set())}).lead.path == "whole.json"
 
 
 def test_a_rejected_file_does_not_hide_that_the_other_has_no_task_of_the_board() -> None:
