@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 
 from bot.errors import Refused, Unavailable
 from bot.platforms.platform import Access, Opener
-from bot.publishing.entry import MAX_BYTES, kept_for, kept_path
-
-Files = Mapping[str, bytes | None]
+from bot.publishing.entry import MAX_BYTES, kept_path
 
 
 @dataclass(frozen=True)
@@ -19,23 +17,22 @@ class Keeper:
 
     opener: Opener = field(default_factory=lambda: Opener(Access()))
 
-    def with_kept(
+    def missing(
         self,
-        files: Files,
+        wanted: Mapping[str, tuple[str, str]],
         has: Callable[[Collection[str]], Collection[str]],
-        earlier: Callable[[Collection[str]], Mapping[str, bytes]] = lambda _: {},
-    ) -> Files:
-        """The files to be written, with those that their entries name and the target does not have.
+        earlier: Callable[[Collection[str]], Mapping[str, bytes]],
+    ) -> dict[str, bytes]:
+        """Those of the files in `wanted`, see `kept_for`, that the target does not have.
 
         `has` says which of some paths are there, where the files will be written to, and `earlier` reads those that an
         earlier version of the same request has. Raises Unavailable where a file is not there, or was changed since.
         """
-        wanted = kept_for(files)
-        there = has(list(wanted)) if wanted else ()
+        there = has(list(wanted))
         missing = [path for path in wanted if path not in there]
         known = earlier(missing) if missing else {}
         kept = {path: data for path, data in known.items() if path == _path_of(data)}
-        return {path: kept[path] if path in kept else self._read(path, *wanted[path]) for path in missing} | dict(files)
+        return {path: kept[path] if path in kept else self._read(path, *wanted[path]) for path in missing}
 
     def _read(self, kept: str, name: str, path: str) -> bytes:
         source = self.opener.source(name)

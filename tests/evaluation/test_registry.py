@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.formats import BUILT_IN, format_ids
-from tests.evaluation.judging import ROOT
+from bot.evaluation.formats import BUILT_IN, Content, format_ids, parse_result
+from tests.evaluation.judging import ROOT, base, dumps
 from tests.variants import one_of
 from tests.world.results import TINY
 
@@ -122,3 +122,24 @@ def test_every_built_in_format_is_one_file_with_an_id_of_its_own() -> None:
     assert len({known.id for known in BUILT_IN}) == len(BUILT_IN)
     assert {known.id for known in BUILT_IN} <= format_ids()
     assert all(known.title for known in BUILT_IN)
+
+
+def test_a_file_of_lm_eval_has_the_marks_of_no_format_that_is_asked_before() -> None:
+    file = Content({"": dumps(base())})
+    asked = [known.id for known in BUILT_IN if known.may_be(file)]
+
+    assert asked[0] == "lm-eval-0.4"
+
+
+@pytest.mark.parametrize("mark", ["lmms_eval_specific_kwargs", "doc_to_visual", "process_results_use_image"])
+def test_a_mark_in_the_configuration_of_one_task_is_enough(mark: str) -> None:
+    data = base()
+    data["configs"][next(iter(data["configs"]))][mark] = None
+
+    assert parse_result(dumps(data)).format == "lmms-eval"
+
+
+def test_what_a_format_lacks_may_be_there_and_be_no_object() -> None:
+    data = {"results": {"one": {"accuracy": 0.5}}, "config": {"annotator_model": "a"}, "configs": None}
+
+    assert parse_result(dumps(data)).format == "evalchemy"

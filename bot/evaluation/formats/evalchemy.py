@@ -34,14 +34,9 @@ UNSET = ("", "auto", "default")
 
 
 def recognise(content: Content) -> bool:
-    """Recognise it by its `config`, beside `results` and no `configs`, `versions` or `n-shot`."""
+    """Recognise it by its `config`, beside `results`."""
     config = content.config
-    return (
-        content.results is not None
-        and config is not None
-        and ("annotator_model" in config or config.keys() >= OWN)
-        and all(content.table(name) is None for name in ("configs", "versions", "n-shot"))
-    )
+    return content.results is not None and config is not None and ("annotator_model" in config or config.keys() >= OWN)
 
 
 def parse(content: Content) -> Result:
@@ -121,6 +116,8 @@ EVALCHEMY = Format(
     title="evalchemy",
     recognise=recognise,
     parse=parse,
+    marks=("annotator_model", "batch_sizes"),
+    lacks=("configs", "versions", "n-shot"),
     rerun=rerun,
     templating="--apply_chat_template",
     stderr_key=stderr_key,

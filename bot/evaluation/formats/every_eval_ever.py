@@ -347,6 +347,7 @@ EVERY_EVAL_EVER = Format(
     title="Every Eval Ever",
     recognise=recognise,
     parse=parse,
+    marks=("evaluation_results",),
     parts=parts,
     stderr_key=stderr_after,
     naming="",

@@ -94,7 +94,9 @@ class Format:
     `parse` is called where it said yes, and raises MalformedResult and nothing else. A format of one file lists in
     `starts` the bytes that a file of it begins with (after white space); a format of folders lists in `members` the
     files that a run's folder must have, in `optional` those that are read where they are there, and in `beside` those
-    that belong to the run and are not read. `others` are the kinds of files that the tool writes beside its results.
+    that belong to the run and are not read. A JSON object of it has one of `marks` in a key, see `Content.names`, and
+    none of `lacks` as an object at its top; `recognise` is asked only then. Without marks it is always asked. `others`
+    are the kinds of files that the tool writes beside its results.
 
     `naming` and `pinning` say how a run is called so that its file names the model and its commit, "" if no call
     does that; `limiting` and `templating` are its options for a part of the samples and for the chat template, and
@@ -122,6 +124,8 @@ class Format:
     metric_key: Callable[[str, str], str] = lambda name, _: name
     stderr_key: Callable[[str], str] = stderr_beside
     starts: tuple[bytes, ...] = (b"{",)
+    marks: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
@@ -145,10 +149,15 @@ class Format:
     is_form: bool = False
 
     def may_be(self, content: Content) -> bool:
-        """Tell whether the files are of the right number and begin as this format's do."""
+        """Tell whether the files are of the right number, begin as this format's do, and have its marks."""
         if self.members:
             return all(name in content.files for name in self.members)
-        return len(content.files) == 1 and content.start.startswith(self.starts)
+        if len(content.files) != 1 or not content.start.startswith(self.starts):
+            return False
+        if not self.marks or content.names is None:
+            return True
+        has_mark = any(mark in content.names for mark in self.marks)
+        return has_mark and all(content.table(name) is None for name in self.lacks)
 
 
 def check_rows(count: int, pointer: str) -> None:

@@ -325,6 +325,7 @@ INSPECT = Format(
     title="Inspect",
     recognise=recognise,
     parse=parse,
+    marks=("plan",),
     rerun=rerun,
     only_questions=only_questions,
     stderr_key=lambda _: "stderr",  # a score has one, whatever its metrics

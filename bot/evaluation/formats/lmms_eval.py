@@ -71,6 +71,7 @@ LMMS_EVAL = Format(
     title="lmms-eval",
     recognise=recognise,
     parse=parse,
+    marks=MARKS,
     rerun=rerun,
     templating="--apply_chat_template",
     metric_key=lm_eval_04.LM_EVAL_04.metric_key,

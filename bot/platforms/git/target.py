@@ -35,7 +35,7 @@ from bot.platforms.net import DEADLINE, check_lease
 from bot.platforms.target import Target, board_commit
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside
-from bot.publishing.entry import FOLDER, KEPT_FOLDER, is_kept
+from bot.publishing.entry import FOLDER, KEPT_FOLDER, is_kept, kept_for
 from bot.publishing.layout import StoredEntries, is_entry_file, read_row, stored_entries
 from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
@@ -457,7 +457,10 @@ class Folder(Target):
             found = {path: self._repository.read(earlier, path) for path in paths if earlier}
             return {path: data for path, data in found.items() if data is not None}
 
-        return self._keeper.with_kept(files, lambda _: self.list_folder(KEPT_FOLDER), before)
+        wanted = kept_for(files)
+        if not wanted:
+            return files
+        return {**self._keeper.missing(wanted, lambda _: self.list_folder(KEPT_FOLDER), before), **files}
 
     def _is_to_keep(self, branch: str, mark: Marker) -> bool:
         """Tell whether a branch has commits of people that main does not have."""

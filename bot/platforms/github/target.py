@@ -35,7 +35,7 @@ from bot.platforms.row_index import RowIndex, RowStore
 from bot.platforms.target import Target
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board
 from bot.publishing.card import derived_files, parquet_beside
-from bot.publishing.entry import KEPT_FOLDER, is_kept, kept_first
+from bot.publishing.entry import KEPT_FOLDER, is_kept, kept_first, kept_for
 from bot.publishing.layout import StoredEntries
 from bot.publishing.merge import Merged, merge_files
 from bot.publishing.publication import (
@@ -542,7 +542,10 @@ class GitHubTarget(Target):
             found = {path: self._source.read(path, earlier, MAX_BYTES) for path in paths if earlier}
             return {path: data for path, data in found.items() if data is not None}
 
-        return self.keeper.with_kept(files, lambda _: self.list_folder(KEPT_FOLDER), before)
+        wanted = kept_for(files)
+        if not wanted:
+            return files
+        return {**self.keeper.missing(wanted, lambda _: self.list_folder(KEPT_FOLDER), before), **files}
 
     def _comment_url(self, comment: PostedComment) -> str:
         number, _, comment_id = comment.name.partition(" ")

@@ -16,7 +16,7 @@ from bot.platforms.hub.source import FILE_LIMIT, HubSource, added
 from bot.platforms.kept import Keeper
 from bot.platforms.net import in_chunks, part_title
 from bot.platforms.row_index import RowIndex
-from bot.publishing.entry import FOLDER, kept_first
+from bot.publishing.entry import FOLDER, kept_first, kept_for
 from bot.publishing.publication import Form, Marker, PostText
 
 SMALL = 1_000_000  # bytes; the Hub decides by name and size, and a text of this size is never stored as a large file
@@ -97,7 +97,8 @@ class HubCommits:
                 found = {path: self.source.read(path, one, FILE_LIMIT) for one in earlier for path in paths}
             return {path: data for path, data in found.items() if data is not None}
 
-        changes = self.keeper.with_kept(changes, there, before)
+        if wanted := kept_for(changes):
+            changes = {**self.keeper.missing(wanted, there, before), **changes}
         parts = list(in_chunks(sorted(changes.items(), key=lambda file: kept_first(file[0]))))
         oid, num = parent or "", None
         for number, part in enumerate(parts, 1):
