@@ -8,6 +8,7 @@ import json
 import os
 import pty
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -236,3 +237,12 @@ def test_every_command_has_help(command: str) -> None:
 
     assert shown.exit_code == 0
     assert shown.stdout.startswith(f"Usage: leaderboard-bot {command}".rstrip())
+
+
+def test_the_version_is_told_without_what_judges_and_publishes() -> None:
+    """Most of a command's start is to load modules, and shells ask for the version often."""
+    code = "import atexit, sys; atexit.register(lambda: print(*sys.modules)); from bot.cli.app import run; run()"
+    done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "bot.cli.app" in loaded
+    assert loaded & {"bot.platforms.platform", "bot.evaluation.leaderboard", "pydantic", "msgspec", "yaml"} == set()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bot.errors import CallError
-from bot.platforms.platform import GITHUB_API_URL, HF_ENDPOINT, Access, GitHubApp
 from bot.publishing.addresses import link_to_github_of
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # `--version` loads this file, and no platform
+    from bot.platforms.platform import Access, GitHubApp
     from bot.service.judge.commits import AnswersInFile
 
 
@@ -26,6 +26,8 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
 
     From then on links to GitHub lead to where this API has its pages.
     """
+    from bot.platforms.platform import GITHUB_API_URL, HF_ENDPOINT, Access
+
     hf_token, github = token_in(environ, "HF_TOKEN"), address_in(environ, "GITHUB_API_URL", GITHUB_API_URL)
     link_to_github_of(github)
     return Access(
@@ -82,6 +84,8 @@ def github_app(environ: Mapping[str, str]) -> GitHubApp | None:
         raise CallError("GITHUB_APP_ID and GITHUB_APP_PRIVATE_KEY go together: set both, or neither")
     if installation and not (installation.isascii() and installation.isdigit()):
         raise CallError("GITHUB_APP_INSTALLATION_ID is the number at the end of the installation's address")
+    from bot.platforms.platform import GitHubApp
+
     # Files of environments hold a value in one line.
     return GitHubApp(app_id, key.replace("\\n", "\n"), int(installation) if installation else None)
 
