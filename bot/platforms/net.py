@@ -29,7 +29,7 @@ from tenacity import (
 from bot.errors import Stale, Unavailable, Unsettled
 
 T = TypeVar("T")
-TRIES = 4
+CALL_TRIES = 4
 LONGEST_WAIT = 120.0  # seconds that a service may ask us to wait; beyond, the call ends and names the time
 UNKNOWN_FATE = 60.0  # seconds in which a write that may have landed shows, before it may be sent again
 LOOK_IN_LINE = 3.0  # seconds of it in which a service looks at once; other work goes on in the rest
@@ -94,7 +94,7 @@ class Backoff:
     """
 
     pause: float = 0.5
-    tries: int = TRIES
+    tries: int = CALL_TRIES
     longest: float = LONGEST_WAIT
     sleep: Callable[[float], None] = time.sleep
 

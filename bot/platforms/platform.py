@@ -182,7 +182,7 @@ class Platform(Protocol):
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 # Modules whose PLATFORM is loaded when an address of its scheme is first opened; no scheme is a folder.
-BUILT_IN = {
+BUILT_IN_PLATFORMS = {
     "": "bot.platforms.git.source",
     "hf": "bot.platforms.hub.platform",
     "github": "bot.platforms.github.platform",
@@ -203,14 +203,14 @@ def platform_of(name: str) -> Platform:
     scheme, separator, _ = name.partition("://")
     if not separator:
         return _load("")
-    if scheme not in BUILT_IN:
+    if scheme not in BUILT_IN_PLATFORMS:
         refuse_pasted(name)
-        known = [_load(each).address for each in BUILT_IN]
+        known = [_load(each).address for each in BUILT_IN_PLATFORMS]
         raise CallError(f"{name}: write {', '.join(known[:-1])} or {known[-1]}")
     return _load(scheme)
 
 
 @cache
 def _load(scheme: str) -> Platform:
-    platform: Platform = import_module(BUILT_IN[scheme]).PLATFORM
+    platform: Platform = import_module(BUILT_IN_PLATFORMS[scheme]).PLATFORM
     return platform

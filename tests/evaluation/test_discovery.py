@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bot.evaluation import discovery
 from bot.evaluation.discovery import ListedFile, candidates_in, read_candidate
-from bot.evaluation.formats import BUILT_IN, Content
+from bot.evaluation.formats import BUILT_IN_FORMATS, Content
 from bot.evaluation.formats.format import MAX_BYTES, Format
 from bot.evaluation.formats.other_files import kinds
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
@@ -246,7 +246,7 @@ FOLDER = {
 @pytest.fixture
 def _with_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("bot.evaluation.discovery", "bot.evaluation.formats"):
-        monkeypatch.setattr(f"{module}.formats", lambda: (RUN, *BUILT_IN))
+        monkeypatch.setattr(f"{module}.formats", lambda: (RUN, *BUILT_IN_FORMATS))
 
 
 @pytest.mark.usefixtures("_with_runs")

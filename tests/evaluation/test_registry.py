@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.formats import BUILT_IN, Content, format_ids, parse_result
+from bot.evaluation.formats import BUILT_IN_FORMATS, Content, format_ids, parse_result
 from tests.evaluation.judging import ROOT, base, dumps
 from tests.variants import one_of
 from tests.world.results import TINY
@@ -119,14 +119,14 @@ def test_no_rule_and_no_report_asks_for_the_name_of_a_format() -> None:
 
 
 def test_every_built_in_format_is_one_file_with_an_id_of_its_own() -> None:
-    assert len({known.id for known in BUILT_IN}) == len(BUILT_IN)
-    assert {known.id for known in BUILT_IN} <= format_ids()
-    assert all(known.title for known in BUILT_IN)
+    assert len({known.id for known in BUILT_IN_FORMATS}) == len(BUILT_IN_FORMATS)
+    assert {known.id for known in BUILT_IN_FORMATS} <= format_ids()
+    assert all(known.title for known in BUILT_IN_FORMATS)
 
 
 def test_a_file_of_lm_eval_has_the_marks_of_no_format_that_is_asked_before() -> None:
     file = Content({"": dumps(base())})
-    asked = [known.id for known in BUILT_IN if known.may_be(file)]
+    asked = [known.id for known in BUILT_IN_FORMATS if known.may_be(file)]
 
     assert asked[0] == "lm-eval-0.4"
 

@@ -149,3 +149,17 @@ def test_a_clock_that_jumps_lets_nothing_wait_longer_than_its_backoff(hub: Hub, 
     assert "proposed" in one_pass()
     assert story.acts() == ["request"]
     story.end()
+
+
+def test_what_fails_waits_a_minute_then_twice_as_long_each_time_and_at_most_six_hours(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    now = [time.time()]
+
+    story.push()
+    hub.faults.order("/api/datasets/acme/contents/(pull-requests|discussions|commit)", status=403, times=-1)
+    for wait in (60, 120, 240, 480, 960, 1920, 3840, 7680, 15_360, 21_600, 21_600):
+        run_pass(replace(story.contexts.open_context(story.watch), clock=lambda: now[0]), everything=False)
+        [row] = [item for item in story.state.items.all() if item.subject]
+        assert round(row.due - now[0]) == wait
+        now[0] = row.due
+    story.contexts.store.close()

@@ -35,7 +35,7 @@ MOST_SAMPLES, MOST_FILTERS, MOST_METRICS = 1_000_000, 16, 1_000  # of one log: e
 MOST_ORDERED = 5  # filters that are tried in each order
 # Metrics whose value of a task is no mean of those of its samples.
 NO_MEAN = re.compile(r"perplexity|ppl|bits_per_byte|bleu|chrf|ter$|mcc|matthews|pearson|spearman|rouge", re.IGNORECASE)
-COUNTED = frozenset({"acc", "exact_match"})  # metrics of zeros and ones, whose error tells the number of samples
+ZERO_ONE_METRICS = frozenset({"acc", "exact_match"})  # their error tells the number of samples
 NO_SAMPLE = "it has no sample"
 
 
@@ -338,7 +338,7 @@ class _Check:
     def _recovered(self) -> int | None:
         """The number of samples that a metric of zeros and ones gives with its error."""
         names = ((key, key.partition(",")[0]) for key in self._leaf.numbers)
-        keys = (key for key, name in names if name in COUNTED and not is_mean_of_proportions(self._key, name))
+        keys = (key for key, name in names if name in ZERO_ONE_METRICS and not is_mean_of_proportions(self._key, name))
         return whole(next(filter(None, (samples_behind_key(self._leaf, key) for key in keys)), None))
 
     def _by_number(self, result: Result) -> dict[str, _Tally]:

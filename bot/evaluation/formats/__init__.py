@@ -1,6 +1,6 @@
 """The result formats: one file for each, and the list by which a submission is recognised.
 
-A format is one file here and one line in `BUILT_IN`, or an entry point of another package in the group
+A format is one file here and one line in `BUILT_IN_FORMATS`, or an entry point of another package in the group
 `leaderboard_bot.formats` that names a Format.
 
 What is stored, published and shown of a result is bounded here: a field that is too long, or has characters that nobody
@@ -117,14 +117,18 @@ GROUP = "leaderboard_bot.formats"
 # In the order in which they are tried: JSON lines come before formats that are whole JSON. Bars in a row's key are of
 # lighteval or of v1, told apart by the suite; `annotator_model` is of evalchemy, which may have keys of lm-eval 0.4;
 # lmms-eval has these too; elsewhere a comma in a metric's key is of lm-eval 0.4 alone, and `no_cache` of lm-eval 0.3.
-BUILT_IN = (BFCL, EUROEVAL, EVERY_EVAL_EVER, INSPECT, LIGHTEVAL, OPEN_LLM_V1, EVALCHEMY, LMMS_EVAL, LM_EVAL_04,
-            LM_EVAL_03, OLMES, MTEB, EVALPLUS, EVALSCOPE, HARBOR, OPEN_COMPASS, HELM)  # fmt: skip
+BUILT_IN_FORMATS = (BFCL, EUROEVAL, EVERY_EVAL_EVER, INSPECT, LIGHTEVAL, OPEN_LLM_V1, EVALCHEMY, LMMS_EVAL, LM_EVAL_04,
+                    LM_EVAL_03, OLMES, MTEB, EVALPLUS, EVALSCOPE, HARBOR, OPEN_COMPASS, HELM)  # fmt: skip
 
 
 @cache
 def formats() -> tuple[Format, ...]:
     """All formats in the order in which they are tried; those of other packages come first. Raises CallError."""
-    return (*(_loaded(point.name, point.load()) for point in entry_points(group=GROUP)), *BUILT_IN, *shipped_forms())
+    return (
+        *(_loaded(point.name, point.load()) for point in entry_points(group=GROUP)),
+        *BUILT_IN_FORMATS,
+        *shipped_forms(),
+    )
 
 
 @cache
@@ -154,7 +158,7 @@ def _loaded(name: str, found: object) -> Format:
 
 @cache
 def _built_in() -> Mapping[str, Format]:
-    return {known.id: known for known in (*BUILT_IN, *shipped_forms())}
+    return {known.id: known for known in (*BUILT_IN_FORMATS, *shipped_forms())}
 
 
 def find_format(format_id: str) -> Format | None:

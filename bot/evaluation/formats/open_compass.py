@@ -26,7 +26,7 @@ SPLITTING = (
     "put each model into a file of its own: `cut -d, -f1-{0},{1} SUMMARY > MODEL.csv`, for the next one -f1-{0},{2}"
 )
 COUNT = "total_count"  # a column of AISBench, which is made from OpenCompass
-COUNTED = re.compile(r"\d{1,9}")
+SAMPLE_COUNT = re.compile(r"\d{1,9}")
 RIGHT = re.compile(r"\((\d{1,9})/(0*[1-9]\d{0,8})\)")  # of AISBench: "87.50 (7/8)"
 HARNESS = {
     False: HarnessVersion("opencompass", repository="open-compass/opencompass"),
@@ -61,7 +61,7 @@ def parse(content: Content) -> Result:
         known = rows.get(dataset, LeafResult({}))
         if metric in known.numbers:
             raise MalformedResult("holds a metric of a dataset twice", line=place)
-        samples = int(count[0]) if count and COUNTED.fullmatch(count[0]) else None
+        samples = int(count[0]) if count and SAMPLE_COUNT.fullmatch(count[0]) else None
         numbers = {**known.numbers, metric: _value(value, place)}
         given = [
             Given(metric, 100 * int(right) / int(of), 0.006, f"{right} of {of} is")

@@ -33,7 +33,7 @@ FEW = 3  # changed folders in one folder that are entered one by one, before the
 DEEP = 8  # folders above a changed one from which on the whole is read at once, too
 KEPT = 64  # folders whose listings are kept
 MOST_LISTINGS = 1_000_000  # folders that one comparison looks into
-TRIES = 3
+PROPOSAL_TRIES = 3
 BATCH = 100  # ids in one GraphQL question
 ONE_BY_ONE = 3  # contents, and histories, that are asked for one by one
 HISTORIES = 20  # histories in one GraphQL question: each costs GitHub a walk
@@ -333,7 +333,7 @@ class GitHubSource(Source):
 
         Where GitHub does not list all of its files, the trees are compared. Raises Stale where it will not stand still.
         """
-        for _ in range(TRIES):
+        for _ in range(PROPOSAL_TRIES):
             pull = self.client(lambda: self._repo.get_pull(number))
             files = self._files(pull)
             if len(files) >= MOST_FILES:

@@ -13,7 +13,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
 from bot.errors import MalformedResult
-from bot.evaluation.formats import BUILT_IN, parse_result
+from bot.evaluation.formats import BUILT_IN_FORMATS, parse_result
 from tests.evaluation import (
     inspect_logs,
     test_evalchemy,
@@ -71,7 +71,7 @@ def add_real(real: Path) -> None:
 
 def main(folder: Path, *real: Path) -> None:
     """Write the files; every format has its own."""
-    assert set(SHAPES) == {one.id for one in BUILT_IN}
+    assert set(SHAPES) == {one.id for one in BUILT_IN_FORMATS}
     for path in real:
         add_real(path)
     for format_id, shapes in SHAPES.items():
