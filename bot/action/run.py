@@ -294,16 +294,17 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     unreadable = [one for one in judgement.unread if one.kind in MAY_BE_RESULTS]
     for said in unread_said(unreadable):
         run.warn(said, Severity.ERROR if FAILS[run.inputs.fail_on] else Severity.WARNING)
+    cannot_be_judged = UNREADABLE.format(count=counted(len(unreadable), "file"))
     if not judgement.verdicts:
         changed = run.inputs.changed_only and run.trigger.is_change
         where = "that was added or changed" if changed else "in the workspace"
         line = NO_FILES.format(where=where, patterns=", ".join(run.inputs.results))
         if unreadable:
-            line = UNREADABLE.format(count=counted(len(unreadable), "file"))
+            line = cannot_be_judged
         elif changed and run.trigger.branch and run.trigger.number(run.source()) is None:
             line = PASSED
         (run.say if changed else run.warn)(line)
-        write_summary("\n".join([code(one_line(line)), "", *(f"    {one}" for one in unread), ""]), run.environ)
+        write_summary(_unread_markdown(line, unread), run.environ)
         return
     for line in annotate(findings_in(judgement)):
         run.out.write(f"{line}\n")
@@ -313,6 +314,12 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
         if row.status == "incomplete" or len(row.files) > 1:
             run.say(f"{row.status}: {row.key}")
     write_summary(judgement_markdown(judgement, explanation_fold), run.environ)
+    if unreadable:
+        write_summary(f"\n{_unread_markdown(cannot_be_judged, unread)}", run.environ)
+
+
+def _unread_markdown(line: str, unread: Iterable[str]) -> str:
+    return "\n".join([code(one_line(line)), "", *(f"    {one}" for one in unread), ""])
 
 
 def open_board(run: Run) -> Target:

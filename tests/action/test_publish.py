@@ -227,6 +227,22 @@ def test_a_push_after_which_the_commit_before_is_gone_publishes_all_files(
     assert (ran.status, ran.outputs["accepted"]) == (0, "2"), ran.log
 
 
+def test_a_pointer_of_git_lfs_fails_the_run_and_holds_no_other_row(github: GitHubServer, here: HereRunner) -> None:
+    pointer = b"version https://git-lfs.github.com/spec/v1\noid sha256:" + b"a" * 64 + b"\nsize 12345\n"
+    event, sha = push(github, {GOOD: pointer})
+    alone = here.run("push", event, token="app-token", sha=sha, **PUBLISH)
+    assert (alone.status, without_report(alone.outputs), github.state.writes()) == (1, NONE, 0)
+    assert "1 file may hold results and cannot be judged" in alone.summary
+
+    event, sha = push(github, {GOOD: pointer + b"\n", path_of("acme/bolt-1b"): result("acme/bolt-1b")})
+    beside = here.run("push", event, token="app-token", sha=sha, **PUBLISH)
+    assert (beside.status, beside.outputs["accepted"]) == (1, "1")
+    assert [request.title for request in github.state.repos[BOARD].pulls()] == ["Add acme/bolt-1b (bfloat16): 58.33"]
+    for ran in (alone, beside):
+        assert [line for line in ran.commands("error") if f"{GOOD} (git-lfs-pointer)" in line]
+        assert f"not read: {GOOD} (git-lfs-pointer)" in ran.summary
+
+
 @pytest.mark.parametrize("event", ["schedule", "workflow_dispatch"])
 def test_publishing_from_an_empty_workspace_fails(github: GitHubServer, here: HereRunner, event: str) -> None:
     _, sha = push(github, {GOOD: result()})

@@ -347,6 +347,20 @@ def test_a_run_asks_for_its_repository_and_its_account_once(github: GitHubServer
     assert github.state.count("GET", f"/repos/{BOARD}$") == 1
 
 
+def test_a_check_of_many_files_costs_few_requests_and_writes_its_comment_alone(github: GitHubServer, job: Job) -> None:
+    faulty = json.loads(bad_result())
+    models = [f"acme/faulty-{number}" for number in range(60)]
+    event = propose(github, {path_of(one): json.dumps(faulty | {"model_name": one}).encode() for one in models})
+    github.state.requests.clear()
+    said = job.run("pull_request", event)
+
+    assert (said.status, said.outputs["rejected"]) == (1, "60")
+    writes = [(method, path) for method, path in github.state.requests if method not in {"GET", "HEAD"}]
+    assert [path for _, path in writes if path != "/graphql"] == [f"/repos/{BOARD}/issues/1/comments"]
+    assert len(github.state.requests) < 30
+    assert len(comments(github)) == 1
+
+
 def test_a_new_branch_is_read_whole(github: GitHubServer, job: Job) -> None:
     event, sha = push(github, {GOOD: result()})
 

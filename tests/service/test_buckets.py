@@ -29,6 +29,7 @@ from tests.service.test_run_folders import DECLARED as HELM
 from tests.service.test_run_folders import RUN
 from tests.service.test_samples import DECLARED as WITH_SAMPLES
 from tests.service.test_samples import logs
+from tests.variants import one_of
 from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
@@ -302,12 +303,14 @@ def test_hostile_names_and_contents_stop_no_other_row(story: BucketStory) -> Non
 
 
 @STATES
-def test_half_a_listing_withdraws_nothing(hub: Hub, tmp_path: Path, *, is_lost: bool) -> None:
-    story = BucketStory(hub, tmp_path)
+@pytest.mark.parametrize("form", one_of(["commit", "pull-request"]))
+def test_half_a_listing_withdraws_nothing(hub: Hub, tmp_path: Path, form: str, *, is_lost: bool) -> None:
+    story = BucketStory(hub, tmp_path, form=form)
     story.put()
     story.put(OTHER)
     story.settle()
     story.merge_all()
+    rows = story.files()
     whole = dict(story.hub.bucket("acme/logs").files)
     if is_lost:
         story.lose_state()
@@ -319,7 +322,7 @@ def test_half_a_listing_withdraws_nothing(hub: Hub, tmp_path: Path, *, is_lost: 
     story.hub.faults.order(f"/resolve/{path_of(OTHER)}", before=back)
     said = failures(story.settle())
     assert any("lacks" in text for text in said), said
-    assert story.requests == []
+    assert (story.requests, story.files()) == ([], rows)
     assert story.hub.bucket("acme/logs").files == whole
     story.settle()
     story.news()
