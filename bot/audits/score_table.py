@@ -14,7 +14,7 @@ from statistics import fmean
 
 from bot.audits.ranks import spearman
 from bot.errors import CallError
-from bot.evaluation.draft.metric_kinds import names_of_errors
+from bot.evaluation.metric_kinds import names_of_errors
 from bot.reporting.escape import visible
 
 NAME_HEADERS = ("fullname", "model", "model_name", "name")

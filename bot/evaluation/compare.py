@@ -23,12 +23,12 @@ from bot.evaluation.benchmarks.catalogue import Group, catalogue
 from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
-from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import find_format, format_of
 from bot.evaluation.formats.format import NAME
 from bot.evaluation.formats.sameness import generation_of, shown_arguments
 from bot.evaluation.formats.sameness import kind_of as sameness_of
+from bot.evaluation.metric_kinds import kind_of
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import LeafScore, Scores, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
@@ -505,7 +505,7 @@ def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
     """
     names = [
         name
-        for name in metric_keys(format_id, leaf.numbers)
+        for name in format_of(format_id).metric_keys(leaf.numbers)
         if not ERRORS.search(name) and measured(leaf.numbers[name]) is not None
     ]
     known = catalogue().find(format_id, key)
@@ -515,7 +515,7 @@ def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
 
 
 def _is_less_better(format_id: str, metric: str, leaf: LeafResult) -> bool:
-    kind = kind_of(split_key(format_id, metric)[0])
+    kind = kind_of(format_of(format_id).split_key(metric)[0])
     return metric in leaf.less_is_better or (kind is not None and not kind.higher_is_better)
 
 

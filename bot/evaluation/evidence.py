@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 # What the evidence of a row itself can show; only another run of some of its questions shows more.
 RowWord = Literal["quoted", "file", "samples", "rescored"]
 EvidenceWord = Literal["quoted", "file", "samples", "rescored", "remeasured"]
 EVIDENCE_WORDS: tuple[EvidenceWord, ...] = get_args(EvidenceWord)  # from the weakest to the strongest
+STRENGTH: Mapping[EvidenceWord, int] = {word: place for place, word in enumerate(EVIDENCE_WORDS)}
 SHOWS: Mapping[EvidenceWord, str] = {
     "quoted": "the numbers stand in a table or a paper; there is no file of a run",
     "file": "the numbers are those of a result file",
@@ -23,13 +24,3 @@ DOES_NOT_SHOW: Mapping[EvidenceWord, str] = {
     "rescored": "that the model gave these answers",
     "remeasured": "differences too small for the number of questions",
 }
-
-
-def reaches(word: EvidenceWord, wanted: EvidenceWord) -> bool:
-    """Tell whether a word is at least as strong as another."""
-    return EVIDENCE_WORDS.index(word) >= EVIDENCE_WORDS.index(wanted)
-
-
-def weakest(words: Iterable[RowWord]) -> RowWord:
-    """The weakest of some words, "file" of none."""
-    return min(words, key=EVIDENCE_WORDS.index, default="file")

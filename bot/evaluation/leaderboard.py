@@ -22,7 +22,7 @@ from pydantic import BeforeValidator, Field, StrictBool
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
 from bot.evaluation.definition import definitions_in, released_names
-from bot.evaluation.evidence import EvidenceWord, reaches
+from bot.evaluation.evidence import STRENGTH, EvidenceWord
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats.fields import PRECISIONS, items, table
 from bot.evaluation.forms import MOST_FORMS, DeclaredForm, form_ids
@@ -305,12 +305,12 @@ class Leaderboard(DeclarationModel):
     @property
     def asks_samples(self) -> bool:
         """Tell whether sample logs are looked at."""
-        return self.evidence.samples != "ignored" or reaches(self.evidence.least, "samples")
+        return self.evidence.samples != "ignored" or STRENGTH[self.evidence.least] >= STRENGTH["samples"]
 
     @property
     def requires_samples(self) -> bool:
         """Tell whether a row without sample logs has no place or no rank."""
-        return self.evidence.samples == "required" or reaches(self.evidence.least, "samples")
+        return self.evidence.samples == "required" or STRENGTH[self.evidence.least] >= STRENGTH["samples"]
 
     @property
     def deciding(self) -> Any:

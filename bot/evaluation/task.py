@@ -22,6 +22,7 @@ from pydantic import (
 )
 
 from bot.evaluation.formats import find_format, format_ids, format_of
+from bot.evaluation.formats.fields import ONE_LINE, canonical_version
 from bot.evaluation.toml_file import spelled
 
 
@@ -46,9 +47,7 @@ MmluFamily = Literal[
 ]
 Revision = Annotated[str, spelled(r"[0-9a-f]{7,40}", "write a commit: 7 to 40 of the characters 0 to 9 and a to f")]
 Dataset = Annotated[str, spelled(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", "write org/name of the dataset")]
-# Nothing that moves a cursor, begins a line of a log, or turns the direction of a text; many scripts have joiners.
 DocumentsDigest = Annotated[str, spelled(r"[0-9a-f]{32}", "write the 32 characters that `check --samples` shows")]
-ONE_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*"
 Text = Annotated[
     str, StringConstraints(min_length=1), spelled(ONE_LINE, "write it in one line, without control characters")
 ]
@@ -64,14 +63,6 @@ def _fraction(value: object) -> Fraction:
     if FRACTION.fullmatch(str(value)) is None:
         raise ValueError(f'{str(value)[:40]!r} is not a fraction; write one in quotes, such as "1/3"')
     return Fraction(value)
-
-
-def canonical_version(value: object) -> str:
-    """Spell a task version one way, whatever type the file gives it: 1, 1.0 and "1.0" are all "1"."""
-    try:
-        return f"{float(str(value)):g}"
-    except ValueError:
-        return str(value)
 
 
 Limit = Annotated[FiniteFloat, Field(ge=-1e100, le=1e100, strict=True)]

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from bot.evaluation.evidence import RowWord, weakest
+from bot.evaluation.evidence import STRENGTH, RowWord
 from bot.evaluation.finding import Finding, Status, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.likeness import Alike, Fingerprint, fingerprint
@@ -188,10 +188,11 @@ class Row:
         if not quoted and not self.logs:
             return "file"
         leaves = {one.required.leaf.id: one.file for one in self.measurements.present}
-        return weakest(
+        words: list[RowWord] = [
             "quoted" if file in quoted else self.logs[leaf][1] if leaf in self.logs else "file"
             for leaf, file in leaves.items()
-        )
+        ]
+        return min(words, key=STRENGTH.__getitem__, default="file")
 
 
 @dataclass(frozen=True, slots=True)

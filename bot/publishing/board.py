@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from bot.errors import CallError
-from bot.evaluation.evidence import EvidenceWord, reaches
+from bot.evaluation.evidence import STRENGTH, EvidenceWord
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.likeness import LikeRows, Peer
@@ -86,11 +86,11 @@ def _contradictions(entry: Entry) -> Iterator[str]:
 
 
 def _in_logs(entry: Entry) -> Iterator[str]:
-    if not reaches(entry.rests_on, "samples"):
+    if STRENGTH[entry.rests_on] < STRENGTH["samples"]:
         return
     shown = {log.leaf: log.shows for log in entry.samples}
     for leaf in (leaf.id for task in entry.tasks for leaf in task.leaves):
-        if not reaches(shown.get(leaf, "file"), entry.rests_on):
+        if STRENGTH[shown.get(leaf, "file")] < STRENGTH[entry.rests_on]:
             yield f"it says that it rests on {entry.rests_on}, and it names no log of {leaf} that shows this"
 
 

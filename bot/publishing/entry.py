@@ -19,13 +19,14 @@ from bot.errors import MalformedEntry
 from bot.evaluation.evidence import RowWord
 from bot.evaluation.finding import Finding, Severity, Waived, file_of, in_units
 from bot.evaluation.formats import find_format
+from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.identity import fits, is_folders
 from bot.evaluation.likeness import Fingerprint, fingerprint
 from bot.evaluation.measurement import Coverage, definitions_of
 from bot.evaluation.result import HarnessVersion, Result, model_size
 from bot.evaluation.score import HUGE, ColumnValue, GroupScore, LeafScore, Scores, TaskScore
 from bot.evaluation.submission import iso_date
-from bot.evaluation.task import FRACTION, canonical_version
+from bot.evaluation.task import FRACTION
 from bot.evaluation.verdict import Row, RowFacts, Verdict
 
 Schema = Literal["leaderboard-bot/entry/2"]

@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 
 from bot.cli.app import app
 from bot.errors import CallError, MalformedDeclaration
+from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, parse_leaderboard, shipped
 from bot.evaluation.measurement import required_metrics
-from bot.evaluation.task import canonical_version
 
 SECONDS = 15  # of the processor, for what took hours
 

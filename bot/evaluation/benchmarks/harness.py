@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.result import HarnessVersion, LeafResult
-from bot.evaluation.task import canonical_version
 
 HASH = re.compile(r"(?:(?P<tag>.+)-\d+-g)?(?P<sha>[0-9a-f]{7,40})")
 RELEASE = re.compile(r"v?(?P<version>\d+\.\d+\.\d+(?:\.\d+)?)")

@@ -15,8 +15,8 @@ from functools import cache
 
 from bot.evaluation.benchmarks.catalogue import find_group, members_of
 from bot.evaluation.benchmarks.harness import known_commit
+from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.result import LeafResult, Result
-from bot.evaluation.task import canonical_version
 
 
 class Family(StrEnum):

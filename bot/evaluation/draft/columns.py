@@ -11,12 +11,12 @@ from typing import Literal, TypeVar
 
 from bot.evaluation.aggregates import leaves_of, right_answers, samples_behind, whole
 from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue, members_of
-from bot.evaluation.draft.metric_kinds import kind_of, metric_keys, split_key
 from bot.evaluation.formats import format_of
-from bot.evaluation.formats.fields import number
+from bot.evaluation.formats.fields import canonical_version, number
+from bot.evaluation.metric_kinds import kind_of
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.row_key import RowKey, key_of
-from bot.evaluation.task import Metric, canonical_version
+from bot.evaluation.task import Metric
 
 T = TypeVar("T")
 NO_METRIC = "acc"  # what a draft asks for where a leaf has no number at all
@@ -55,7 +55,7 @@ class Seen:
     @property
     def is_scored(self) -> bool:
         """Tell whether any file has a number for it."""
-        return any(metric_keys(run.format_id, run.leaf.numbers) for run in self.runs)
+        return any(format_of(run.format_id).metric_keys(run.leaf.numbers) for run in self.runs)
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -143,7 +143,9 @@ def _seen(key: str, runs: Sequence[SeenRun]) -> Seen:
     has_known = has_known and not (_main(runs) - {metric.key(runs[0].format_id) for metric in known})
     metrics = (known if has_known else ()) or (_chosen(runs),)
     chosen = {metric.key(runs[0].format_id) for metric in metrics}
-    others = [name for run in runs for name in metric_keys(run.format_id, run.leaf.numbers) if name not in chosen]
+    others = [
+        name for run in runs for name in format_of(run.format_id).metric_keys(run.leaf.numbers) if name not in chosen
+    ]
     return Seen(key, tuple(runs), found, metrics, tuple(dict.fromkeys(others)))
 
 
@@ -156,7 +158,7 @@ def _chosen(runs: Sequence[SeenRun]) -> Metric:
     """The metric that counts by its name, with its keys in formats that spell it otherwise."""
     by_format = {one: _shared_keys(one, runs) for one in dict.fromkeys(run.format_id for run in runs)}
     first = runs[0].format_id
-    name, answer_filter = split_key(first, by_format[first][0]) if by_format[first] else (NO_METRIC, "none")
+    name, answer_filter = format_of(first).split_key(by_format[first][0]) if by_format[first] else (NO_METRIC, "none")
     keys = {
         format_id: found[0]
         for format_id, found in by_format.items()
@@ -175,12 +177,12 @@ def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
     if len(main) == 1:
         return list(main)
     found = [run.leaf.numbers for run in runs if run.format_id == format_id]
-    counts = Counter(key for numbers in found for key in metric_keys(format_id, numbers))
-    has_order = format_of(format_id).has_order
-    known = [key for key in counts if has_order or kind_of(split_key(format_id, key)[0]) is not None]
+    spelling = format_of(format_id)
+    counts = Counter(key for numbers in found for key in spelling.metric_keys(numbers))
+    known = [key for key in counts if spelling.has_order or kind_of(spelling.split_key(key)[0]) is not None]
     usual = ([key for key in known if counts[key] >= share * len(found)] for share in (0.9, 0.5))
     common = [key for key in counts if counts[key] == max(counts.values())]
-    return metric_keys(format_id, dict.fromkeys(next(filter(None, usual), common), 0))
+    return spelling.metric_keys(dict.fromkeys(next(filter(None, usual), common), 0))
 
 
 def is_integral(metric: Metric, run: SeenRun) -> bool:

@@ -12,10 +12,9 @@ from typing import Any
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import seconds
+from bot.evaluation.formats.fields import ONE_LINE, seconds
 from bot.evaluation.formats.numbers import number_of
 from bot.evaluation.places import key_text
-from bot.evaluation.task import ONE_LINE
 
 MOST_FILES, MOST_ROWS, MOST_ELEMENTS = 2_000, 5_000, 300
 ALIKE = 0.5  # of the keys of two files or objects that make them alike

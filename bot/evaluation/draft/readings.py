@@ -11,7 +11,6 @@ from math import isfinite
 from typing import Any, Literal
 
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, is_integral, seen_in
-from bot.evaluation.draft.metric_kinds import metric_keys, split_key
 from bot.evaluation.draft.tasks import FreeIds, draft_of, leaf_table
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats import format_of
@@ -154,11 +153,10 @@ def _metrics(leaves: Sequence[Seen]) -> list[Metric]:
     for leaf in leaves:
         here: dict[tuple[str, str], Metric] = {}
         for run in leaf.runs:
-            for key in metric_keys(run.format_id, run.leaf.numbers):
-                name, answer_filter = split_key(run.format_id, key)
-                spelled = (
-                    {} if format_of(run.format_id).metric_key(name, answer_filter) == key else {run.format_id: key}
-                )
+            known = format_of(run.format_id)
+            for key in known.metric_keys(run.leaf.numbers):
+                name, answer_filter = known.split_key(key)
+                spelled = {} if known.metric_key(name, answer_filter) == key else {run.format_id: key}
                 here.setdefault((name, answer_filter), Metric(name=name, filter=answer_filter, keys=spelled))
         shared = here if shared is None else {key: one for key, one in shared.items() if key in here}
     found, runs = list((shared or {}).values())[:MOST_METRICS], [run for leaf in leaves for run in leaf.runs]

@@ -12,10 +12,11 @@ from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
-from bot.evaluation.draft.metric_kinds import kind_of, percent_scale, said_scale, scale_of
+from bot.evaluation.draft.scales import percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import COLUMNS
+from bot.evaluation.metric_kinds import kind_of
 from bot.evaluation.result import Result
 
 NOT_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]+")

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 from bot.errors import MalformedResult
 from bot.evaluation.result import escape_pointer
 
+# Nothing that moves a cursor, begins a line of a log, or turns the direction of a text; many scripts have joiners.
+ONE_LINE = r"[^\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]*"
 REVISION = re.compile(r"[0-9a-f]{40}")
 LARGEST = 2**53  # above it doubles skip whole numbers, and far above it they end
 ARGUMENT = re.compile(r"(?:^|,)\s*([A-Za-z_]\w*)\s*=\s*([^,]*)")
@@ -84,6 +86,14 @@ def number_in(written: str) -> float | None:
 def version(value: object) -> float | str | None:
     """A task version as the file spells it, None if it is neither number nor text."""
     return value if type(value) is str else number(value)
+
+
+def canonical_version(value: object) -> str:
+    """Spell a task version one way, whatever type the file gives it: 1, 1.0 and "1.0" are all "1"."""
+    try:
+        return f"{float(str(value)):g}"
+    except ValueError:
+        return str(value)
 
 
 def row(rows: Mapping[str, Any], key: str, pointer: str) -> dict[str, Any]:

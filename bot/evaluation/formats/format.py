@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
-from bot.evaluation.formats.fields import NESTED, arguments
+from bot.evaluation.formats.fields import NESTED, ONE_LINE, arguments
 from bot.evaluation.formats.secrets import HIDDEN
+from bot.evaluation.metric_kinds import NOT_SCORED, PLACEHOLDERS, kind_of, place_of
 from bot.evaluation.result import Model, Result
 
 STARTS = 100  # bytes of a file that tell by their beginning which formats it may be of
@@ -30,6 +31,10 @@ NAME = re.compile(r"[A-Za-z][\w-]{0,60}")
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
 REMOTE_CODE = re.compile(r"(?:^|,)\s*trust_remote_code\s*=[^,]*")
 REVISION = re.compile(r"((?:^|,)\s*revision\s*=\s*)[^,]*")
+ONE_LINE_KEY = re.compile(rf"(?=.){ONE_LINE}")
+NO_METRICS = frozenset({"alias", "name", "sample_len", "sample_count", "samples", "num_examples", "num_instances"})
+FILTERS = ("strict-match", "strict_match", "none", "get-answer", "get_response", "custom-extract", "remove_whitespace")
+LAST_FILTER = "flexible-extract"  # what it finds wherever it stands is the more generous of two
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +163,40 @@ class Format:
             return True
         has_mark = any(mark in content.names for mark in self.marks)
         return has_mark and all(content.table(name) is None for name in self.lacks)
+
+    def split_key(self, key: str) -> tuple[str, str]:
+        """A value's key as the metric's name and the answer filter, "none" where the format has no filters."""
+        name, _, answer_filter = key.rpartition(",")
+        if name and answer_filter and self.metric_key(name, answer_filter) == key:
+            return name, answer_filter
+        return key, "none"
+
+    def metrics_in(self, numbers: Mapping[str, Any]) -> Iterator[str]:
+        """The keys of a row that are metrics, as they come, without those that no declaration can hold."""
+        errors = set(map(self.stderr_key, numbers))
+        for key, value in numbers.items():
+            is_value = type(value) in {int, float} and "stderr" not in key and key not in errors
+            is_metric = is_value and key not in NO_METRICS and ONE_LINE_KEY.fullmatch(key)
+            if is_metric and not _is_placeholder(self.split_key(key)[0], value):
+                yield key
+
+    def metric_keys(self, numbers: Mapping[str, Any]) -> list[str]:
+        """`metrics_in` with the one first that counts: as the file has them, or by filter and name."""
+        found = list(self.metrics_in(numbers))
+        return found if self.has_order else sorted(found, key=lambda key: _rank(*self.split_key(key)))
+
+
+def _is_placeholder(name: str, value: float) -> bool:
+    """Tell whether a value says that nothing was measured: `bypass`, and -1 or 999 where a metric cannot have these."""
+    if name in NOT_SCORED:
+        return True
+    kind = kind_of(name) if value in PLACEHOLDERS else None
+    return kind is not None and not (kind.range[0] <= value <= max(kind.range[1], 100))
+
+
+def _rank(name: str, answer_filter: str) -> tuple[int, int]:
+    late = len(FILTERS) + (answer_filter == LAST_FILTER)
+    return place_of(name), FILTERS.index(answer_filter) if answer_filter in FILTERS else late
 
 
 def check_rows(count: int, pointer: str) -> None:

@@ -18,7 +18,7 @@ Submit the sample logs, or have a part measured again (`remeasure`).
 
 from __future__ import annotations
 
-from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS, reaches
+from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS, STRENGTH
 from bot.evaluation.finding import Severity
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
@@ -34,7 +34,7 @@ TODO = {
 def evidence_below_least(case: RowCase) -> Violations:
     """Yield one violation where the row's word is weaker than the declared one."""
     word, least = case.row.rests_on, case.leaderboard.evidence.least
-    if not reaches(word, least):
+    if STRENGTH[word] < STRENGTH[least]:
         yield Violation(
             f"the row is not ranked: it rests on {word} ({SHOWS[word]}), and the board ranks rows from {least} up; "
             f"nothing shows {DOES_NOT_SHOW[word]}",

@@ -21,8 +21,9 @@ Others score the answers: submit their file.
 
 from __future__ import annotations
 
-from bot.evaluation.draft.metric_kinds import NOT_SCORED, metrics_in
 from bot.evaluation.finding import Severity, examples
+from bot.evaluation.formats import format_of
+from bot.evaluation.metric_kinds import NOT_SCORED
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 HINT = "score the answers: run it again without --predict_only, or upload what the benchmark's own scorer gives"
@@ -32,7 +33,8 @@ HINT = "score the answers: run it again without --predict_only, or upload what t
 def nothing_scored(case: Case) -> Violations:
     """Yield one violation for the file, or one for the columns of which it has no score."""
     result = case.result
-    has_number = any(True for leaf in result.leaves.values() for _ in metrics_in(result.format, leaf.numbers))
+    metrics_in = format_of(result.format).metrics_in
+    has_number = any(True for leaf in result.leaves.values() for _ in metrics_in(leaf.numbers))
     if result.leaves and not has_number:
         found = sorted({name for leaf in result.leaves.values() for name in leaf.numbers if name != "alias"})
         has = f": it has {examples(found)} alone" if found else ""

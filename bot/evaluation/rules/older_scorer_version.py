@@ -19,8 +19,8 @@ It states a fact: measure again for the newer scorer.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity
+from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
-from bot.evaluation.task import canonical_version
 
 
 @rule(Severity.WARNING, where=lambda board: any(task.older_versions for task in board.tasks))

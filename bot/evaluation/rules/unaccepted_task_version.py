@@ -19,10 +19,10 @@ The numbers are the same: add it to `versions`, or with the difference to `older
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity, shown
+from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.harness_commit import accepted_versions
 from bot.evaluation.rules.rule import Case, Violations, name_of, rule
-from bot.evaluation.task import canonical_version
 
 
 @rule(Severity.ERROR, where=lambda board: any(task.versions or task.format_versions for task in board.tasks))

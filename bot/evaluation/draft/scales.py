@@ -1,0 +1,89 @@
+"""Find the unit, range and bounds of a column, by the metric's name and the values seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import ceil, log10
+from statistics import median
+from typing import Any
+
+from bot.evaluation.metric_kinds import kind_of
+
+TOP = 10**15  # what a drafted bound is at most
+MOST_DIGITS = 100  # of the end of a range
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Keys of a task that turn its values into scores; `todo` is what a person must decide."""
+
+    keys: dict[str, Any] = field(default_factory=dict)
+    todo: tuple[str, ...] = ()
+
+
+def percent_scale(metric_name: str, values: Sequence[float]) -> Scale:
+    """The scale of values that are percentages; an MCC may be below 0 even where all of these are above."""
+    kind = kind_of(metric_name)
+    least = min([*values, kind.range[0] if kind else 0.0])
+    return Scale({"unit": "percent"} | ({"range": [-100, 100]} if least < 0 else {}))
+
+
+def said_scale(said: tuple[float, float] | None, values: Sequence[float], *, is_less: bool) -> Scale | None:
+    """The scale of a range that the files name: its better end is worth 100, its worse one nothing.
+
+    None where they name none, where most values are outside it, or where its ends are no whole numbers.
+    """
+    low, high = map(float, said or (0, 0))
+    is_range = -TOP <= low < high <= TOP and low.is_integer() and high.is_integer()
+    if not is_range or 2 * sum(low <= value <= high for value in values) <= len(values):
+        return None
+    if low == 0 and high in {1, 100} and not is_less:
+        return Scale({"unit": "percent"} if high == 100 else {})
+    worst, best = (int(high), int(low)) if is_less else (max(int(low), 0), int(high))
+    bound = {"lower_bound": str(worst), "bound_reason": "the worst value, as the files say"} if worst else {}
+    better = {"higher_is_better": False} if is_less else {}
+    return Scale({**better, "range": [int(low), int(high)], **bound, "upper_bound": str(best)})
+
+
+def scale_of(metric_name: str, values: Sequence[float], *, less_is_better: bool = False) -> Scale:
+    """The scale that makes scores of a metric's values. Every given value is inside of the drafted range.
+
+    `less_is_better` says that the files say so, whatever the name says.
+    """
+    kind = kind_of(metric_name)
+    least, most = min(values, default=0.0), max(values, default=0.0)
+    if kind is not None and most <= 1:
+        least = min(least, kind.range[0])
+    unknown = () if kind else (f"{metric_name} is not known here: are higher values better, and what is their range?",)
+    if less_is_better or (kind is not None and not kind.higher_is_better):
+        return _less_is_better(values)
+    if kind is not None and kind.range[1] == 100 and least >= 0 and most <= 100:
+        return Scale({"unit": "percent"})
+    if least >= 0 and most <= 1:
+        return Scale(todo=unknown)
+    if least >= -1 and most <= 1:
+        return Scale({"range": [-1, 1]}, unknown)
+    if least >= 0 and most <= 100:
+        return Scale({"unit": "percent"}, (*unknown, "values above 1 were read as percentages"))
+    top = min(TOP, _power_of_ten(max(abs(least), abs(most))))
+    keys = {"range": [-top if least < 0 else 0, top], "upper_bound": str(top)}
+    return Scale(keys, (*unknown, f"{top} is drafted as the value that is worth 100"))
+
+
+def _less_is_better(values: Sequence[float]) -> Scale:
+    """The scale of an error or a perplexity: one broken model with a huge value decides the range, not the bound."""
+    worst = min(TOP, _power_of_ten(median(values) if values else 0.0))
+    keys = {
+        "higher_is_better": False,
+        "range": [0 if min(values, default=0.0) >= 0 else -TOP, max(TOP, _power_of_ten(max(values, default=0.0)))],
+        "lower_bound": str(worst),
+        "upper_bound": "0",
+        "bound_reason": "TODO: why this value is worth nothing",
+    }
+    return Scale(keys, (f"{worst} is drafted as the value that is worth nothing, and 0 as the one that is worth 100",))
+
+
+def _power_of_ten(value: float) -> int:
+    """The first power of ten above a value, at least 1; never one that no range can reach."""
+    return int(10 ** min(MOST_DIGITS, max(0, ceil(log10(value))))) if value > 0 else 1
