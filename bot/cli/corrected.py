@@ -73,7 +73,7 @@ def rescore_without(
         lacking = [entry for entry in had if wanted - {log.leaf for log in entry.samples}]
         typer.echo("\n".join(visible(entry.key) for entry in lacking) or "every row names the logs of these tasks")
         return
-    rows = [_corrected(entry, declared, wanted, ids=ids, field=field, sources=sources) for entry in had]
+    rows = [_corrected(entry, declared, wanted, target, ids=ids, field=field, sources=sources) for entry in had]
     found = corrected_board(rows, declared)
     typer.echo(plain_json(json.dumps(_as_json(found), indent=2)) if form == "json" else _text(found))
     if ids and not any(row.excluded for row in rows):
@@ -81,7 +81,14 @@ def rescore_without(
 
 
 def _corrected(
-    entry: Entry, declared: Leaderboard, wanted: set[str], *, ids: frozenset[str], field: str, sources: Sequence[Path]
+    entry: Entry,
+    declared: Leaderboard,
+    wanted: set[str],
+    target: Target,
+    *,
+    ids: frozenset[str],
+    field: str,
+    sources: Sequence[Path],
 ) -> CorrectedRow:
     """One row on the rest of the questions; as it is, and why, where it has no logs for that."""
     named = {log.leaf: log.sha256 for log in entry.samples}
@@ -89,14 +96,16 @@ def _corrected(
         return CorrectedRow(entry, entry, why=f"no log of {', '.join(lacking[:3])}")
     rests: dict[tuple[str, str], Rest] = {}
     try:
-        for place, result, _ in open_places(list(addresses_of(entry, sources))):
+        for place, result, _ in open_places(list(addresses_of(entry, sources, target))):
             with TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
                 logs = LogsBeside().logs(place, result, Path(scratch))
                 read: dict[Path, str] = {}
                 for one in take_measurements(result, declared, "").present:
                     leaf, log = one.required.leaf.id, logs.get(one.required.leaf_key)
-                    if leaf not in wanted or log is None:
+                    if leaf not in wanted:
                         continue
+                    if log is None:
+                        raise CallError(f"the log of {leaf} does not lie beside {place.name}")
                     if read.setdefault(log, digest_of_log(log)) != named[leaf]:
                         raise CallError(f"the log of {leaf} is not the one that the row names: its SHA-256 differs")
                     samples = _samples(log, result.format, one.required.leaf_key, one.required.value_key)

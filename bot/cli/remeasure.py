@@ -7,6 +7,7 @@ import json
 import secrets
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,14 +31,15 @@ from bot.audits.remeasure.plan import (
 from bot.audits.samples.find import LOGS, find_logs
 from bot.audits.samples.records import is_own_file
 from bot.cli.judging import FORM, LEADERBOARD, open_places, warn
-from bot.errors import CallError
+from bot.errors import BotError, CallError
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import Result
 from bot.platforms.declarations import declaration_at, open_leaderboard
 from bot.platforms.platform import Opener
-from bot.publishing.entry import Entry, digest_of
+from bot.platforms.target import Target
+from bot.publishing.entry import MAX_BYTES, Entry, Evidence, digest_of, kept_path
 from bot.publishing.publication import PostText, decide
 from bot.publishing.remeasured import REMEASURED_SCHEMA, Remeasured, RemeasuredTask, remeasured_mark
 from bot.reporting.escape import code, plain_json, visible, without_commands
@@ -78,7 +80,7 @@ def plan_command(
         target = Opener(access).target(board)
         target.check_readable()
         entry = _row(target.scan_entries().entries, what)
-        paths = list(addresses_of(entry, sources or []))
+        paths = list(addresses_of(entry, sources or [], target))
         declared = declared or declaration_at(target, entry.leaderboard)
     results = open_places(paths)
     if not results:
@@ -156,17 +158,28 @@ def _row(entries: Sequence[Entry], name: str) -> Entry:
     return found[0]
 
 
-def addresses_of(entry: Entry, folders: Sequence[Path]) -> Iterator[str]:
-    """Where the files of a row can be read: in a named folder with the row's bytes, or in their repository."""
+def addresses_of(entry: Entry, folders: Sequence[Path], target: Target) -> Iterator[str]:
+    """Where the files of a row can be read: in a named folder with the row's bytes, in their repository, or as kept."""
     for file in entry.evidence:
         local = next((one / file.path for one in folders if _is_file(one / file.path, file.sha256)), None)
         if local is not None:
             yield str(local)
         elif file.source.startswith(("hf://", "github://")) and file.commit:
             yield f"{file.source}@{file.commit}/{file.path}"
+        elif file.path in (file.kept or {}):
+            yield _bucket_address(file) or f"{target.name}/{kept_path(file.sha256)}"
         else:
             where = f" of {file.source}" if file.source else ""
             raise CallError(f"{file.path}{where} cannot be read here: name its folder with --sources")
+
+
+def _bucket_address(file: Evidence) -> str:
+    """The address of a file in its bucket, where its sample logs lie; "" if it is not there as the row names it."""
+    with suppress(BotError):
+        data = Opener(read_access()).source(file.source).read(file.path, "", MAX_BYTES)
+        if data is not None and hashlib.sha256(data).hexdigest() == file.sha256:
+            return f"{file.source}/{file.path}"
+    return ""
 
 
 def _is_file(path: Path, sha256: str) -> bool:

@@ -25,7 +25,7 @@ from bot.errors import CallError, Refused
 from bot.evaluation.formats import parse_result
 from bot.platforms.hub.jobs import start_job
 from bot.platforms.inputs import find_places
-from bot.platforms.platform import Access
+from bot.platforms.platform import Access, Opener
 from bot.publishing.entry import Evidence
 from tests.audits.samples.test_check import STAMP
 from tests.cli.test_samples import RIGHT, rows
@@ -264,7 +264,8 @@ def test_a_row_of_files_on_github_is_planned(
     assert all(one["score"] in {0, 1} for task in drawn["tasks"] for one in task["questions"])
     entry = Evidence(f"github://{BOARD}", f"runs/results_{STAMP}.json", commit)
     row = SimpleNamespace(evidence=(entry,))
-    assert list(addresses_of(row, [])) == [name]  # type: ignore[arg-type]
+    board = Opener(Access()).target(str(tmp_path))
+    assert list(addresses_of(row, [], board)) == [name]  # type: ignore[arg-type]
     with pytest.raises(CallError, match=r"files are read .* at github://owner/name\[@commit\]/path"):
         find_places([f"github://{BOARD}"], Access())
 

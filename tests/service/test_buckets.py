@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -458,6 +459,35 @@ def test_sample_logs_in_a_bucket_are_read_and_not_kept(hub: Hub, tmp_path: Path)
     [row] = story.verified()
     assert (row.outcome, "is not the sample log that the row names" in row.why) == ("evidence", True)
     story.contexts.store.close()
+
+
+@pytest.mark.slow
+def test_a_row_of_a_bucket_is_run_again_and_computed_without_questions(hub: Hub, tmp_path: Path) -> None:
+    """With its logs while the bucket has them; from the kept file alone once it has not."""
+    story = BucketStory(hub, tmp_path, form="commit")
+    (tmp_path / "tiny.toml").write_text(WITH_SAMPLES)
+    story.put()
+    story.upload(dict(logs()))
+    story.settle()
+    story.contexts.store.close()
+    (tmp_path / "one.txt").write_text("0")
+    env = {"HF_ENDPOINT": hub.url, "HF_TOKEN": story.token, "PATH": "/usr/bin:/bin"}
+    leaf = next(iter(logs())).split("samples_")[1].rpartition("_")[0]
+    said = []
+    for _ in range(2):
+        status, text, err = bot("remeasure", "plan", MODEL, "--board", CONTENTS, "--seed", "s", cwd=tmp_path, env=env)
+        assert status == 0, err
+        ids = ("--without", "one.txt", "--task", leaf, "--board", CONTENTS)
+        status, more, err = bot("rescore", *ids, cwd=tmp_path, env=env)
+        assert status == 0, err
+        said.append((text, more))
+        story.upload({path_of(): None, **dict.fromkeys(logs())})
+
+    (before, with_logs), (after, without) = said
+    assert "without a sample log" not in before
+    assert "1 sample left out" in with_logs
+    assert "3 tasks without a sample log" in after
+    assert re.search(rf"stays: the log of {leaf} does not lie beside {CONTENTS}@\w+/{kept(result())}", without)
 
 
 def test_all_files_of_a_run_are_kept(hub: Hub, tmp_path: Path) -> None:
