@@ -86,6 +86,7 @@ def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_faul
         "evalplus",
         "evalscope",
         "lmms-eval",
+        "gpt-oss",
         "harbor",
         "opencompass",
         "jmteb",
