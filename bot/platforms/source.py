@@ -96,6 +96,11 @@ class Source(Protocol):
         """The files that differ between two commits; every file where there is no old one."""
         ...
 
+    def uncommitted(self, patterns: Collection[str]) -> list[str]:
+        """The wanted files that lie in a folder of this machine and that its commit has not."""
+        del patterns
+        return []
+
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
         ...

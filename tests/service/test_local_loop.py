@@ -300,6 +300,17 @@ def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, t
     story.contexts.store.close()
 
 
+def test_results_that_nobody_committed_are_named(contexts: ContextFactory, tmp_path: Path) -> None:
+    (tmp_path / "bot.toml").write_text(SETTINGS)
+    Folder(tmp_path / "results").push({"README.md": b"Results\n"})
+    lies = tmp_path / "results" / path_of()
+    lies.parent.mkdir()
+    lies.write_bytes(result())
+    called = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "bot.toml")])
+    assert called.exit_code == 0, called.output
+    assert f"; not committed, and settle reads what is: {path_of()}\n" in called.output
+
+
 def test_a_row_whose_files_lie_where_nobody_watches_is_named(
     contexts: ContextFactory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from dataclasses import dataclass, replace
 from itertools import product
@@ -449,6 +450,22 @@ def test_a_changed_bound_is_one_migration(hub: Hub, tmp_path: Path, form: str) -
         hub.merge(story.target, request)
         story.settle()
         assert story.requests == []
+
+
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit"]))
+def test_a_dry_run_after_a_changed_bound_reads_no_file_at_the_target(hub: Hub, tmp_path: Path, form: str) -> None:
+    story = board(hub, tmp_path, form)
+    story.more = 'max_changed = "100%"'
+    declared = story.folder / "tiny.toml"
+    declared.write_text(declared.read_text().replace('"1/4"', '"1/5"'))
+    hub.calls.clear()
+    [done] = settle_watches(story.contexts, [story.watch], dry_run=True)
+
+    assert [len(plan.having("changed")) for plan in done.plans] == [ROWS]
+    at_target = [call.raw_path.partition("?")[0] for call in hub.calls if "acme/contents" in call.raw_path]
+    assert [path for path in at_target if re.search(r"/(resolve|tree|paths-info|commits)(/|$)", path)] == []
+    assert story.acts() == []
+    story.contexts.store.close()
 
 
 def test_rows_that_could_not_be_looked_at_split_no_plan(hub: Hub, tmp_path: Path) -> None:

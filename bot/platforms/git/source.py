@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -14,8 +14,9 @@ from typing import IO, TYPE_CHECKING
 from bot.errors import BotError, CallError, Refused, Unavailable
 from bot.platforms.caches import check_file, lazy_property
 from bot.platforms.git.repository import Repository, checked_name, find_layout, logged_files
+from bot.platforms.inputs import entries_below
 from bot.platforms.platform import Opener, Platform, refuse_forgotten_scheme
-from bot.platforms.source import Change, LastCommit, Source, TooLarge, named_change
+from bot.platforms.source import Change, LastCommit, Source, TooLarge, is_wanted, named_change
 from bot.reporting.escape import brief
 
 if TYPE_CHECKING:
@@ -76,6 +77,13 @@ class GitSource(Source):
         sizes = self._repository.sizes(list(filter(None, moved.values())))
         for path, oid in moved.items():
             yield named_change(path, oid, sizes[oid]) if oid in sizes else named_change(path, None, 0)
+
+    def uncommitted(self, patterns: Collection[str]) -> list[str]:
+        """The wanted files that lie in the folder and that its commit has not."""
+        below = (Path(one.path) for one in entries_below(str(self.folder), {".git"}, is_strict=False) if one.is_file())
+        paths = {path.relative_to(self.folder).as_posix() for path in below}
+        wanted = {path for path in paths if is_wanted(path, patterns)}
+        return sorted(wanted - self._repository.listing(self.head()).keys()) if wanted else []
 
     def knows(self, commit: str) -> bool:
         """Tell whether the commit is still there; a rewritten history may have lost it."""

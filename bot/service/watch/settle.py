@@ -12,6 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 
 from bot.errors import LeaseLost, StateUnavailable
+from bot.evaluation.finding import examples
 from bot.platforms.source import Source
 from bot.publishing.decisions import NOTHING
 from bot.service.context import WatchContext
@@ -290,6 +291,8 @@ class Pass:
         self._tell_rejected(observe(context))
         if not context.state.files.any():
             why = f"has no file that `paths` of the watch selects ({', '.join(context.watch.paths)})"
+            if left := context.source.uncommitted(context.watch.paths):
+                why += f"; not committed, and settle reads what is: {examples(left)}"
             self.report.say("unchanged", context.source.name, why, is_new=False)
         if not self._is_lost():  # else what a command is about was not read yet
             self._answer_folders()
