@@ -55,6 +55,11 @@ def test_the_workflows_use_inputs_that_there_are() -> None:
         assert set(ours[0]["with"]) <= set(ACTION["inputs"])
 
 
+def test_no_publishing_run_displaces_another_that_waits() -> None:
+    concurrency = yaml.safe_load(dict(WORKFLOWS)["publish-results.yml"])["concurrency"]
+    assert (concurrency["queue"], concurrency.get("cancel-in-progress", False)) == ("max", False)
+
+
 @pytest.mark.slow
 def test_the_first_workflow_checks_a_board_of_ones_own_as_copied(github: GitHubServer, runner: Runner) -> None:
     """The submitter proposes a declaration under which the faulty file is accepted; that of the base counts."""
