@@ -56,9 +56,8 @@ from bot.service.checks.verify_evidence import UNREAD, EvidenceReader
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
 from bot.service.judge.samples import LogsBeside, with_samples
-from bot.service.publish.boards import board_at, rebuild_board
 from bot.service.publish.one_call import publish
-from bot.service.publish.publisher import publish_comment
+from bot.service.publish.reconcile import board_at, publish_comment, rebuild_board
 from bot.service.settings.environment import cached_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"

@@ -26,7 +26,7 @@ from bot.publishing.entry import Declared, Entry, declaration_path
 from bot.publishing.models import ModelFacts, Verified, read_verified
 from bot.reporting.escape import brief, visible
 from bot.reporting.text import WIDTH
-from bot.service.publish.boards import words_at
+from bot.service.publish.reconcile import words_at
 from bot.service.settings.environment import read_access
 
 MOST_SKIPPED = 10  # files that are no rows, and are named

@@ -18,7 +18,7 @@ from bot.publishing.publication import CurrentState, DesiredState
 from bot.publishing.setup import WORKFLOW, setup_mark, setup_text, setup_workflow
 from bot.reporting.draft import left_to_decide
 from bot.reporting.escape import visible, without_commands
-from bot.service.publish.publisher import reconcile
+from bot.service.publish.reconcile import reconcile
 from bot.service.settings.environment import read_access
 
 FOLDER = "leaderboard"  # in the repository, where the caller names none

@@ -43,7 +43,7 @@ from bot.service.settings.environment import database_url, read_access, settings
 
 if TYPE_CHECKING:  # what needs an extra, or takes long, is imported when it is called
     from bot.service.fill.importing import ImportResult
-    from bot.service.publish.publisher import PublishResult
+    from bot.service.publish.reconcile import PublishResult
     from bot.service.settings.config import Watch
 
 
@@ -63,8 +63,8 @@ def publish(
     max_bytes: FILE_LIMIT = MAX_BYTES,
 ) -> None:
     """Publish the rows that are not rejected. The command checks and scores them first."""
-    from bot.service.publish.boards import rebuild_board
     from bot.service.publish.one_call import publish as publish_entries
+    from bot.service.publish.reconcile import rebuild_board
 
     declared, target = open_leaderboard(leaderboard, read_access()), open_target(to, read_access(), form)
     target.check()

@@ -25,10 +25,9 @@ from bot.publishing.publication import (
     migration_mark,
     rolling_mark,
 )
-from bot.service.publish.boards import rebuild_board
 from bot.service.publish.made_rows import MOST_DECLARATIONS_READ, Rescored
 from bot.service.publish.one_call import publish
-from bot.service.publish.publisher import PublishResult, publish_comment, reconcile, retry_write
+from bot.service.publish.reconcile import PublishResult, publish_comment, rebuild_board, reconcile, retry_write
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.service.passes import shown_rows
 from tests.service.stories import Story

@@ -16,7 +16,7 @@ from bot.publishing.card import CARD, derived_files
 from bot.publishing.changes import Difference
 from bot.service.checks.verify import VerifiedRow, Verifier
 from bot.service.checks.verify_evidence import Unfounded
-from bot.service.publish.boards import words_at
+from bot.service.publish.reconcile import words_at
 
 MOST_DECLARATIONS_TRIED = 20  # of one board that are tried: the table may be of an older one than most rows
 Cells = dict[tuple[str, str], str]  # by the row's entry and the column

@@ -22,7 +22,7 @@ from bot.publishing.repeat import check_command
 from bot.publishing.texts import import_text
 from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, read_files
-from bot.service.publish.boards import rebuild_board
+from bot.service.publish.reconcile import rebuild_board
 from bot.service.settings.config import Watch, WatchTarget
 from bot.service.store.items import Item
 from bot.service.waits import IMPORT_RETRY

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -11,9 +10,8 @@ from msgspec.structs import replace as replaced
 
 from bot.audits.board.audit import audit_board
 from bot.errors import NoWriteAccess
-from bot.evaluation.evidence import EvidenceWord
 from bot.evaluation.finding import counted
-from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.submission import iso_date
 from bot.pages.content import PageContent
 from bot.pages.site import Site
@@ -23,17 +21,24 @@ from bot.platforms.hub.source import read_facts, read_heads
 from bot.platforms.net import bulk_work
 from bot.platforms.sites import publish_site
 from bot.platforms.target import Target
-from bot.publishing.board import CSV_NAME, Board, board_of, faults_of, make_board
+from bot.publishing.board import CSV_NAME, board_of, faults_of, make_board
 from bot.publishing.entries import desired_together
 from bot.publishing.entry import Entry
 from bot.publishing.models import UNKNOWN, ModelFacts
 from bot.publishing.publication import plan_mark, rolling_mark
-from bot.publishing.remeasured import REMEASURED_FOLDER, remeasured_in, words_of
 from bot.publishing.texts import alarm_mark, alarm_text, plan_done_text, plan_text
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judge_twins
 from bot.service.publish.ledger import observe_main
-from bot.service.publish.publisher import publish_comment, reconcile, retry_write
+from bot.service.publish.reconcile import (
+    board_at,
+    publish_comment,
+    rebuild_board,
+    reconcile,
+    retry_write,
+    rival_of,
+    words_at,
+)
 from bot.service.store.boards import StoredBoard
 from bot.service.store.items import Mark, marks
 from bot.service.store.memory import (
@@ -259,32 +264,6 @@ class BoardUpdater:
         if url:
             self.context.state.remember(PLAN_DISCUSSION, url, target=self.to)
             self.report.say("written", f"plan of {self.to}", f"the discussion says how it stands: {url}")
-
-
-def board_at(target: Target, leaderboard: Leaderboard) -> Board:
-    """The board of a target's entries."""
-    there = target.scan_entries()
-    own = there.of(leaderboard.id)
-    return replace(make_board(own, leaderboard, words_at(target, own)), rival=rival_of(leaderboard, there.entries))
-
-
-def words_at(target: Target, entries: Iterable[Entry]) -> dict[str, EvidenceWord]:
-    """What rows at a target rest on, where another run of some of their questions says more than they do."""
-    paths = [path for path in target.list_folder(REMEASURED_FOLDER) if path.endswith(".json")]
-    remeasured = remeasured_in(target.read_files(paths)) if paths else {}
-    return words_of((one for one in entries if one.key in remeasured), remeasured)
-
-
-def rival_of(leaderboard: Leaderboard, there: Iterable[Entry]) -> str:
-    """The other leaderboard that has most rows at a target, and so the table there; "" if there is none."""
-    counts = Counter(entry.leaderboard.id for entry in there)
-    first = max(counts, key=lambda board: (counts[board], board), default=leaderboard.id)
-    return "" if first == leaderboard.id else first
-
-
-def rebuild_board(target: Target, leaderboard: Leaderboard) -> bool:
-    """Update the table at the target to its entries of this leaderboard; tell whether anything was written."""
-    return retry_write(lambda: target.rebuild_board(board_at(target, leaderboard)))
 
 
 def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageContent:

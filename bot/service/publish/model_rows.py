@@ -36,7 +36,8 @@ from bot.publishing.publication import (
 from bot.reporting.escape import code
 from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests
-from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, PublishResult, TargetRows
+from bot.service.publish.publisher import FoundRow, PlacedRows, Proposal, TargetRows
+from bot.service.publish.reconcile import PublishResult
 from bot.service.store.items import Item, marks
 from bot.service.store.memory import FIRST_WRITE, MODEL_PLACE, ModelPlace
 

@@ -31,7 +31,7 @@ from bot.publishing.row_requests import (
     share_out,
     standing,
 )
-from bot.service.publish.publisher import PublishResult, reconcile
+from bot.service.publish.reconcile import PublishResult, reconcile
 
 
 def publish(

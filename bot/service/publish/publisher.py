@@ -11,96 +11,32 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
-from bot.platforms.net import is_overtaken
 from bot.platforms.target import Target
 from bot.publishing.decisions import Place
 from bot.publishing.entry import Entry
 from bot.publishing.layout import Layout
 from bot.publishing.publication import (
     ClosedRequest,
-    Commit,
     CurrentState,
-    Decision,
     DesiredState,
     Form,
     Marker,
     OpenRequest,
-    PostText,
     Request,
     UpdateRequest,
-    decide,
 )
 from bot.service.context import WatchContext
 from bot.service.publish.gate import Gate, Look, with_held
 from bot.service.publish.ledger import OpenRequests
 from bot.service.publish.made_rows import Rescored
+from bot.service.publish.reconcile import PublishResult, reconcile
 from bot.service.settings.config import WatchTarget
 from bot.service.store.database import batches
 from bot.service.store.items import Item, Priority
-from bot.service.waits import WRITE_RETRY
 from bot.service.watch.outcome import OutcomeName, Report
 
 ROWS_OF_A_PART = 500  # rows that are looked at and published together, where a target takes its rows in parts
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class PublishResult:
-    """The result for one row or request: the decision, and where it can be seen ("" if nothing was done)."""
-
-    subject: str
-    decision: Decision
-    where: str = ""
-
-
-def reconcile(
-    target: Target,
-    mark: Marker,
-    paths: tuple[str, ...],
-    desire: Callable[[CurrentState], DesiredState],
-    form: Form,
-    *,
-    dry_run: bool = False,
-    is_restored: bool = False,
-) -> PublishResult:
-    """Look, decide and apply until nothing is left to do: the last decision, and where its result can be seen.
-
-    In commit form, a request from the time when the target took requests is closed after the commit. What `is_restored`
-    is proposed although a person closed the same once.
-    """
-
-    def write_once() -> PublishResult:
-        done: PublishResult | None = None
-        while True:
-            state = target.read_state(mark, paths)
-            state = replace(state, declined=()) if is_restored else state
-            wanted = desire(state)
-            stays = Decision(None, "the open request stays as it is")
-            decision = stays if wanted.stays else decide(mark, wanted.text, wanted.files, state, form)
-            if decision.publication is None or dry_run:
-                return done or PublishResult(mark.key, decision)
-            result = PublishResult(mark.key, decision, target.apply(decision.publication))
-            if isinstance(decision.publication, Commit) and state.request is not None:
-                done = result
-            elif not state.duplicates:
-                return done or result
-
-    return retry_write(write_once)
-
-
-def retry_write(write_once: Callable[[], T]) -> T:
-    """Call what looks before it writes; where the write failed or was overtaken, call it again."""
-    return WRITE_RETRY(write_once, is_overtaken)
-
-
-def publish_comment(mark: Marker, text: PostText, target: Target, *, may_open: bool) -> str:
-    """Update the comment of a mark, and give its URL; "" if nothing was to be done.
-
-    Where there is none yet, one is written only if `may_open`.
-    """
-    if not may_open and target.read_state(mark, ()).comment is None:
-        return ""
-    return reconcile(target, mark, (), lambda _: DesiredState(text, {}), "comment").where
 
 
 @dataclass(frozen=True)

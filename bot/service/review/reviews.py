@@ -41,7 +41,7 @@ from bot.publishing.verdict_texts import (
 from bot.service.context import WatchContext
 from bot.service.judge.reading import judged
 from bot.service.publish.made_rows import first_folder
-from bot.service.publish.publisher import retry_write
+from bot.service.publish.reconcile import retry_write
 from bot.service.publish.targets import row_links
 from bot.service.review.proposals import SourceRequest, parse_cached, read_proposal, subjects_of
 from bot.service.store.items import Item, Mark, marks

@@ -20,7 +20,7 @@ from bot.publishing.verdict_texts import preformatted, push_text, rival_line, su
 from bot.reporting.markdown import judgement_markdown
 from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, judged, mark_changed
-from bot.service.publish.publisher import retry_write
+from bot.service.publish.reconcile import retry_write
 from bot.service.publish.targets import row_links
 from bot.service.store.database import batches
 from bot.service.store.items import Item, Mark

@@ -17,8 +17,8 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry
 from bot.publishing.publication import Form
-from bot.service.publish.boards import rebuild_board
 from bot.service.publish.one_call import publish
+from bot.service.publish.reconcile import rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.world.results import TINY, path_of, result
 

@@ -14,9 +14,8 @@ from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
 from bot.publishing.entry import Entry, parse_entry
 from bot.publishing.publication import DesiredState, Form, PostText, entry_marker, file_marks, plan_mark, rolling_mark
-from bot.service.publish.boards import rebuild_board
 from bot.service.publish.one_call import publish
-from bot.service.publish.publisher import reconcile
+from bot.service.publish.reconcile import rebuild_board, reconcile
 from tests.evaluation.judging import entry_from
 from tests.platforms.git.publisher import DECLARED, entry
 from tests.variants import one_of

@@ -26,8 +26,8 @@ from bot.publishing.publication import (
     find_marker,
     rolling_mark,
 )
-from bot.service.publish.boards import rebuild_board
 from bot.service.publish.one_call import publish
+from bot.service.publish.reconcile import rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.platforms.github.entries import entry, tiny
 from tests.platforms.github.fixtures import BOARD, github

@@ -22,9 +22,8 @@ from bot.publishing.publication import (
     file_marks,
     rolling_mark,
 )
-from bot.service.publish.boards import rebuild_board
 from bot.service.publish.one_call import publish
-from bot.service.publish.publisher import PublishResult
+from bot.service.publish.reconcile import PublishResult, rebuild_board
 from tests.evaluation.judging import entry_from
 from tests.world.git import Repository
 from tests.world.hub import Hub
