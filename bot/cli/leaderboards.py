@@ -230,5 +230,6 @@ def declared_by(opened: Target, name: str, named: Declared) -> Leaderboard:
     found = declaration_at(opened, named)
     if found is None:
         path = declaration_path(named.digest)
-        raise CallError(f"{name}: {brief(path)} is missing or different: name the declaration with --leaderboard")
+        how = "run `settle` once after a merge, or name the declaration with --leaderboard"
+        raise CallError(f"{name}: {brief(path)} is missing or different: {how}")
     return found

@@ -665,7 +665,7 @@ def test_a_declaration_that_is_not_what_its_name_says_explains_nothing(tmp_path:
     board.push({kept: TINY.replace('"1/4"', '"1/5"').encode()})
     for command in (("board",), ("explain", "--model", "acme/atlas-7b"), ("site", "--out", tmp_path / "site")):
         status, out, err = bot(*command[:1], board.path, *command[1:])
-        assert (status, out, "missing or different" in err) == (2, "", True), err
+        assert (status, out, "is missing or different: run `settle` once after a merge" in err) == (2, "", True), err
     assert not (tmp_path / "site").exists()
 
 
