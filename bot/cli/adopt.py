@@ -20,7 +20,7 @@ from bot.errors import CallError, MalformedResult, Unwritable
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.form_draft import DraftedForm
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
-from bot.evaluation.draft.tasks import draft_of
+from bot.evaluation.draft.tasks import draft_of, says_less
 from bot.evaluation.finding import counted, examples, file_of, first_few, grouped
 from bot.evaluation.formats import parse_parts
 from bot.evaluation.formats.content import Content
@@ -36,6 +36,7 @@ from bot.platforms.inputs import GITHUB_FILE, Place, commit_dates
 from bot.publishing.tables.adopt import (
     NOT_GIVEN,
     MappingColumn,
+    Matched,
     Matching,
     average_column,
     draft_columns,
@@ -345,7 +346,7 @@ def _declared(
     if known is not None:
         return known.text, {id(one.reading): f"tasks.{one.reading.task.id}" for one in matching.matched}
     columns = draft_columns(matching)
-    beside = [one for one in columns if _is_no_score(one[0], measured)]
+    beside = [one for one in columns if _is_no_score(*one, measured)]
     tasks = [one for one in columns if one not in beside] or columns
     beside = beside if len(tasks) < len(columns) else []
     results = [one.result for one in parsed if one.result is not None]
@@ -357,8 +358,10 @@ def _declared(
     }
 
 
-def _is_no_score(column: DraftColumn, measured: Measured) -> bool:
-    """Tell whether the form found the numbers of a column under keys of no scores, such as costs and counts."""
+def _is_no_score(column: DraftColumn, shown: Sequence[Matched], measured: Measured) -> bool:
+    """Tell whether less of a column is better, or the form found its numbers under keys of costs and counts."""
+    if says_less(column) and not any(one.reading.is_fraction for one in shown):
+        return True
     forms = measured.form.both if measured.form else []
     values = [one.keys for form in forms for one in form.values if one.is_other]
     others = {(keys["leaf"], keys.get("metric", "score")) for keys in values}

@@ -198,7 +198,7 @@ class Column(DeclarationModel):
     """A column that is shown and does not count: another metric of some leaves, a cost, tokens, seconds.
 
     `leaves` are ids of the tasks' leaves, or keys as the files have them; where there are several, their values are
-    averaged or summed. `unit` is "fraction", "percent", or what stands behind the number, such as "$" or "s".
+    averaged or summed. `unit` is "fraction", "percent", "plain" (none), or what stands behind the number.
     """
 
     id: Id

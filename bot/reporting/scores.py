@@ -64,6 +64,8 @@ def column_cell(value: float | None, unit: str) -> str:
     if value is None or unit in {"fraction", "percent"}:
         return cell(None if value is None else value * (100 if unit == "fraction" else 1), 2)
     number = f"{value:,.2f}" if abs(value) < 100 and not value.is_integer() else f"{value:,.0f}"
+    if unit == "plain":
+        return number
     return f"{unit}{number}" if unit in CURRENCIES else f"{number} {unit}"
 
 

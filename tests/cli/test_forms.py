@@ -263,7 +263,7 @@ def test_costs_and_counts_of_a_table_are_columns_that_do_not_count_and_names_wit
     assert {task.id for task in board.tasks} == {"mean", "hard", "easy"}
     assert {(one.id, one.unit, one.higher_is_better) for one in board.columns} == {
         ("cost_usd", "$", False),
-        ("error_count", "in all", False),
+        ("error_count", "plain", False),
     }
     [watch] = load_settings(Path("board/bot.toml")).watches
     assert watch.targets[0].table is not None
@@ -276,6 +276,26 @@ def test_costs_and_counts_of_a_table_are_columns_that_do_not_count_and_names_wit
     assert "1 added, 0 changed, 0 removed, 4 unchanged" in stdout, stderr
     assert "cost_usd – → 4.5" in stdout
     assert "error_count – → 7" in stdout
+
+
+def test_numbers_of_which_less_is_better_are_no_scores(folder: Path) -> None:
+    """With a table its arrow says so, without one the key."""
+    rows = [("acme/atlas-7b", 61.25, 7.31), ("acme/borea-1b", 48.5, 19.84), ("other/heron-3b", 55.75, 123.66)]
+    for number, (name, arc, ppl) in enumerate(rows):
+        scores = {"arc": arc, "ppl": ppl}
+        (folder / "runs" / f"{number}.json").write_text(json.dumps({"model": name, "scores": scores}))
+    lines = "".join(f"| {name} | {arc} | {ppl} |\n" for name, arc, ppl in rows)
+    (folder / "README.md").write_text(f"| Model | ARC ↑ | PPL (WikiText-2) ↓ |\n|---|---|---|\n{lines}")
+    for place, further in (("with", ("--table", "README.md")), ("without", ("--source", "./runs", "--to", "./target"))):
+        status, stdout, stderr = bot("init", place, "--results", "runs", *further)
+        assert status == 0, stderr
+        board = load_leaderboard(f"{place}/board.toml")
+        assert [(task.id, task.unit, task.higher_is_better) for task in board.tasks] == [("arc", "percent", True)]
+        assert [(one.id, one.unit, one.higher_is_better) for one in board.columns] == [("ppl", "plain", False)]
+        assert "3 of 3 rows reproduced" in stdout or place == "without", (stdout, stderr)
+        scores = bot("score", "runs", "--leaderboard", f"{place}/board.toml")[1]
+        assert "7.31" in scores
+        assert "124" in scores
 
 
 def test_files_of_two_layouts_get_a_form_each(folder: Path) -> None:

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from bot.evaluation.draft.form_rows import MOST_ELEMENTS, NamedRows, is_alike, is_name, is_written, words_of
+from bot.evaluation.draft.scales import is_less_better
 from bot.evaluation.formats.form_reading import outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
@@ -261,7 +262,13 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
     }
     if way.questions is not None:
         found += _of_questions(node, way, way.questions, is_searched=is_searched)
-    elif len(scores) > 1 and way.place and not way.told and len(scores) == len(numbers):
+    elif (
+        len(scores) > 1
+        and way.place
+        and not way.told
+        and len(scores) == len(numbers)
+        and not any(map(is_less_better, scores))
+    ):
         merged = _Node()
         for one in scores.values():
             _merge(merged, one)
@@ -472,7 +479,7 @@ def _value(node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node]) -
     keys: dict[str, Any] = {"value": place, "leaf": leaf}
     if metrics or (metric and leaf != metric):
         keys["metric"] = metrics[0] if metrics else metric
-    keys["unit"], todo = _unit(node)
+    keys["unit"], todo = ("plain", "") if is_less_better(metric or place) else _unit(node)
     if metric and way.told and "[*]" not in way.place:
         count = next((key for key in COUNTS if key in siblings), "")
         error = next((key for key in (*(f"{metric}_{one}" for one in ERRORS), *ERRORS) if key in siblings), "")

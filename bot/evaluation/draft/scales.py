@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, log10
@@ -12,6 +13,11 @@ from bot.evaluation.metric_kinds import kind_of
 
 TOP = 10**15  # what a drafted bound is at most
 MOST_DIGITS = 100  # of the end of a range
+# Words of names of which less is better: some anywhere, others only at the end, where they name no subject of a task.
+LESS_IS_BETTER = re.compile(
+    r"(^|_)((ppl|perplexity|nll|bpb|bits_per_(byte|char|character)|wer|cer|mae|mse|rmse|mape|violations|offen[sc]es|"
+    r"latency)(_|$)|(loss|errors?|error_(rate|count)|runtime|time|costs?|tokens)$)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +26,13 @@ class Scale:
 
     keys: dict[str, Any] = field(default_factory=dict)
     todo: tuple[str, ...] = ()
+
+
+def is_less_better(*names: str) -> bool:
+    """Tell whether names say that less is better; an arrow in one of them decides."""
+    arrows = re.findall("[↑↓]", " ".join(names))
+    words = (re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in names)
+    return "↓" in arrows if arrows else any(LESS_IS_BETTER.search(one) for one in words)
 
 
 def percent_scale(metric_name: str, values: Sequence[float]) -> Scale:

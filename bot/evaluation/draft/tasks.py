@@ -12,7 +12,8 @@ from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
-from bot.evaluation.draft.scales import percent_scale, said_scale, scale_of
+from bot.evaluation.draft.form_draft import ID, OTHER_ID
+from bot.evaluation.draft.scales import is_less_better, percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import COLUMNS
@@ -73,7 +74,7 @@ def draft_of(
 ) -> LeaderboardDraft:
     """A declaration that takes these results, with these columns, or with those that most models share.
 
-    The columns of `beside` are shown, and do not count.
+    The columns of `beside` are shown, and do not count; without `columns` they are those that `says_less` tells of.
 
     Only a model with every column can be ranked. Raises CallError for results of which no task has a name.
     """
@@ -82,6 +83,8 @@ def draft_of(
     known = columns or columns_of([leaf for leaf in seen if leaf.is_scored], results)
     if seen and not known:
         raise CallError("nothing was scored in these runs, so there is nothing to draft")
+    if not columns and not all(map(says_less, known)):
+        known, beside = [one for one in known if not says_less(one)], [one for one in known if says_less(one)]
     if not known:
         raise CallError("no task in these files has a name, so there is nothing to draft")
     names_of_metrics = [column.leaves[0].metrics[0].name for column in known]  # EuroEval has tokens a second, too
@@ -94,8 +97,15 @@ def draft_of(
     return LeaderboardDraft(tuple(tasks[place] for place in places), others, tuple(results), shown)
 
 
+def says_less(column: DraftColumn) -> bool:
+    """Tell whether an arrow of its heading, or a name in files of a board's own, says that less is better."""
+    names = (column.title, column.name, column.leaves[0].metrics[0].name)
+    is_own = {ID, OTHER_ID}.issuperset(column.leaves[0].formats)
+    return is_less_better(*names) if is_own else "↓" in column.title
+
+
 def _shown(column: DraftColumn, names: FreeIds) -> dict[str, Any]:
-    """The table of a column that does not count, such as a cost: less of it is better."""
+    """The table of a column that does not count, such as a cost: less of it is better, but for an arrow up."""
     title = column.title or column.name
     said = f"{title} {column.name} {column.leaves[0].metrics[0].name}".lower()
     return {
@@ -103,8 +113,8 @@ def _shown(column: DraftColumn, names: FreeIds) -> dict[str, Any]:
         "title": NOT_A_TITLE.sub(" ", title).strip() or "A column",
         "leaves": [leaf.key for leaf in column.leaves],
         "metric": column.leaves[0].metrics[0].model_dump(exclude_defaults=True),
-        "unit": next((unit for words, unit in UNITS if re.search(words, said)), "in all"),
-        "higher_is_better": False,
+        "unit": next((unit for words, unit in UNITS if re.search(words, said)), "plain"),
+        "higher_is_better": "↑" in title,
     }
 
 
@@ -129,8 +139,9 @@ def _task(column: DraftColumn, results: Sequence[Result], names: FreeIds, leaf_i
     first = column.leaves[0]
     name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
-    said = percent_scale(name, values) if is_percent else said_scale(first.range, values, is_less=first.less_is_better)
-    scale = said or scale_of(name, values, less_is_better=first.less_is_better)
+    is_less = first.less_is_better or says_less(column)
+    said = percent_scale(name, values) if is_percent else said_scale(first.range, values, is_less=is_less)
+    scale = said or scale_of(name, values, less_is_better=is_less)
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
     known = first.known.of if first.known else None
     title = column.title or (known.title if known else column.name)
