@@ -84,7 +84,7 @@ def _next_steps(current: Entry | None, target: str) -> list[str]:
     change = "add the row to" if current is None else "change the row of"
     url = target_url(target)
     board = f"[the board]({url})" if url else "the board"
-    close = "**Close** it to decline: these numbers are not proposed again, other numbers of its files are."
+    close = "**Close** it to decline: these numbers of these files are not proposed again, others are."
     return ["", f"**Merge** this to {change} {board}. {close}"]
 
 

@@ -44,8 +44,8 @@ def test_the_text_of_a_new_row() -> None:
 {declaration_path(row.leaderboard.digest)}`
   {LATER}
 
-**Merge** this to add the row to the board. **Close** it to decline: these numbers are not proposed again, other \
-numbers of its files are.
+**Merge** this to add the row to the board. **Close** it to decline: these numbers of these files are not proposed \
+again, others are.
 
 [leaderboard-bot](https://github.com/leaderboard-bot/leaderboard-bot) wrote this, and edits it when the result files \
 change.
