@@ -11,6 +11,7 @@ from bot.evaluation.leaderboard import load_leaderboard
 from bot.service.settings.config import load_settings
 from tests.command import bot
 from tests.world.local_git import git
+from tests.world.results import result
 
 MODELS = {"acme/atlas-7b": (57.5, 46.0), "acme/borea-1b": (40.25, 12.5), "other/heron-3b": (61.0, 33.75)}
 TABLE = "| Model | Retail | Airline |\n|---|---|---|\n" + "".join(
@@ -313,3 +314,11 @@ def test_files_of_two_layouts_get_a_form_each(folder: Path) -> None:
     assert [task.id for task in board.tasks] == ["retail", "airline"]
     status, stdout, _ = bot("check", "runs", "--leaderboard", "board/board.toml")
     assert (status, stdout.splitlines()[-1]) == (0, "5 rows from 5 files: 5 accepted; 0 errors")
+
+
+def test_files_in_no_format_beside_results_that_are_read_are_named(folder: Path) -> None:
+    (folder / "runs" / "own.json").write_text(json.dumps({"model": "acme/atlas-7b", "scores": {"retail": 57.5}}))
+    (folder / "runs" / "run.json").write_bytes(result())
+    status, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
+    assert status == 0, stderr
+    assert "1 of 2 files in no format that is read: runs/own.json; of these alone `leaderboard-bot init" in stderr
