@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import inf
 from typing import Any
 
 import msgspec
@@ -262,11 +261,11 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
 
 
 def _in_order(tasks: Mapping[str, str], found: Mapping[str, ComparedTask]) -> Mapping[str, str]:
-    """The tasks in the order of the board; of many those first in which the second row is highest above the first."""
+    """The tasks in the order of the board; of many those first that differ most."""
     if len(tasks) <= UNFOLDED:
         return tasks
-    off = {task: one.contrast.difference for task, one in found.items() if not one.why}
-    return {task: tasks[task] for task in sorted(tasks, key=lambda task: -off.get(task, -inf))}
+    off = {task: abs(one.contrast.difference) for task, one in found.items() if not one.why}
+    return {task: tasks[task] for task in sorted(tasks, key=lambda task: -off.get(task, -1))}
 
 
 def _short(titles: Sequence[str]) -> Sequence[str]:

@@ -19,7 +19,17 @@ from bot.pages.write import write_site
 from bot.publishing.board import make_board
 from tests.browser.conftest import Opener, launch
 from tests.evaluation.judging import declared
-from tests.pages.boards import board_of_rows, examples, found, generated, site_of, site_of_sixty_tasks, sized, varied
+from tests.pages.boards import (
+    board_of_rows,
+    examples,
+    found,
+    generated,
+    site_of,
+    site_of_long_names,
+    site_of_sixty_tasks,
+    sized,
+    varied,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -549,6 +559,27 @@ def test_the_name_of_a_task_is_not_broken_inside_of_a_word_at_768(browser: Brows
     heights = [head.evaluate("one => one.clientHeight") for head in heads]
     page.close()
     assert [height < 30 for height in heights] == [True] * 3  # pixels: one line
+
+
+def test_each_number_opens_where_its_link_leads(watch: Opener) -> None:
+    page = watch("examples").open(f"rows/{next(iter(site_of(examples()).content.rows))}.html")
+    page.click("text=Each number >> nth=0")
+    assert page.locator("#numbers tbody td").first.is_visible()
+
+
+def test_of_many_tasks_those_come_first_that_differ_most(browser: Browser, tmp_path: Path) -> None:
+    site = site_of_long_names(20)
+    write_site(site, tmp_path / "site")
+    page = browser.new_page()
+    page.goto(f"file://{tmp_path}/site/compare.html?rows={','.join(list(site.content.rows)[1::-1])}")
+    cells = page.locator("#found .beside > .wide tbody tr").evaluate_all(
+        "rows => rows.slice(1).map(row => row.cells[row.cells.length - 1].textContent)"
+    )
+    page.close()
+    found = [abs(float(cell.partition(" ")[0])) for cell in cells if cell[:1] in "+-0"]
+    assert len(found) > 12
+    assert found == sorted(found, reverse=True)
+    assert {cell[:1] for cell in cells} >= {"+", "-"}
 
 
 def test_six_tasks_are_uncut_at_1280(watch: Opener) -> None:

@@ -222,7 +222,7 @@
   const MANY = 12;
   const inOrder = (found) => {
     const places = ids.map((_, task) => task);
-    const off = (task) => (isDrawn(found.get(task)) ? found.get(task).difference : -Infinity);
+    const off = (task) => (isDrawn(found.get(task)) ? Math.abs(found.get(task).difference) : -1);
     return places.length > MANY ? places.sort((one, other) => off(other) - off(one) || one - other) : places;
   };
   const near = (name) => { // the three ranked rows above it and below it
