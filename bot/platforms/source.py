@@ -97,7 +97,7 @@ class Source(Protocol):
         ...
 
     def uncommitted(self, patterns: Collection[str]) -> list[str]:
-        """The wanted files that lie in a folder of this machine and that its commit has not."""
+        """The wanted files in a folder of this machine that its commit has not, or not as they are."""
         del patterns
         return []
 

@@ -300,15 +300,23 @@ def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, t
     story.contexts.store.close()
 
 
-def test_results_that_nobody_committed_are_named(contexts: ContextFactory, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_dry", one_of([True, False]))
+def test_results_that_nobody_committed_are_named(tmp_path: Path, is_dry: bool) -> None:
     (tmp_path / "bot.toml").write_text(SETTINGS)
-    Folder(tmp_path / "results").push({"README.md": b"Results\n"})
-    lies = tmp_path / "results" / path_of()
-    lies.parent.mkdir()
-    lies.write_bytes(result())
-    called = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "bot.toml")])
+    (tmp_path / "tiny.toml").write_text(TINY)
+    source = Folder(tmp_path / "results")
+    source.push({path_of(): result(), "borea/old.json": result("acme/borea-1b", right=(40, 60, 70))})
+    source.git("mv", "borea", "moved")
+    (source.path / path_of()).write_bytes(result(right=(1, 2, 3)))
+    (source.path / "b.json").write_bytes(result("acme/cedar-1b"))
+    called = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "bot.toml"), *["--dry-run"] * is_dry])
     assert called.exit_code == 0, called.output
-    assert f"; not committed, and settle reads what is: {path_of()}\n" in called.output
+    named = f"{path_of()}, b.json, moved/old.json"
+    assert (
+        f"unchanged results: 3 files are not committed as they are, and settle reads what is: {named}; "
+        "there: `git add … && git commit`\n"
+    ) in called.output
+    assert "unchanged results: has no file" not in called.output
 
 
 def test_a_row_whose_files_lie_where_nobody_watches_is_named(

@@ -28,6 +28,8 @@ ZERO = "0" * 40
 HEADS, CONTENTS = ("cat-file", "--batch-check"), ("cat-file", "--batch")
 WRITE = ("hash-object", "-w", "--no-filters", "--stdin-paths", "-t")
 TREES, MOVES = ("mktree", "-z", "--batch", "--missing"), ("update-ref", "--stdin")
+NEW_FILES = ("--others", "--exclude-standard", "-z")
+CHANGED_FILES = ("--name-only", "--no-renames", "--diff-filter=d", "--ignore-submodules=all", "-z")  # asks no submodule
 FILE = "100"  # begins the mode of a file; symbolic links and submodules have others
 LINKED = ("objects", "refs", "packed-refs", "shallow", "reftable", "logs/refs")
 MOST_HEAD = 4096  # bytes of a file that names a ref or a directory
@@ -307,6 +309,22 @@ class Repository:
         parts = self.walk("diff-tree", "-r", "-z", "--no-renames", checked_name(old), checked_name(new)).split("\0")
         found = {path: meta.split() for meta, path in zip(parts[::2], parts[1::2], strict=False)}
         return {path: oid if mode.startswith(FILE) else "" for path, (_, mode, _, oid, _) in found.items()}
+
+    def uncommitted(self, commit: str) -> list[str]:
+        """The files of the work tree that a commit has not, or not as they are.
+
+        Those that git ignores are left out, as are links, and all in a repository inside of this one, such as a board.
+        """
+        layout = self.layout
+        if layout is None or layout.tree is None:
+            return []
+        ignored = f"core.excludesFile={layout.common / 'info' / 'exclude'}"
+        index, more = layout.git_dir / "index", program.WALKING | {"GIT_WORK_TREE": str(layout.tree)}
+        new = self.git("-c", ignored, "ls-files", *NEW_FILES, index=index, more=more)
+        changed = self.git("diff", *CHANGED_FILES, checked_name(commit), index=index, more=more)
+        paths = {path.decode("utf-8", "surrogateescape") for path in (new + changed).split(b"\0")}
+        lie = ((path, layout.tree / path) for path in paths)
+        return [path for path, file in lie if file.is_file() and not file.is_symlink()]
 
     def find(self, commit: str, path: str) -> Blob | None:
         """The file at a path of a commit; None if there is none."""

@@ -14,7 +14,6 @@ from typing import IO, TYPE_CHECKING
 from bot.errors import BotError, CallError, Refused, Unavailable
 from bot.platforms.caches import check_file, lazy_property
 from bot.platforms.git.repository import Repository, checked_name, find_layout, logged_files
-from bot.platforms.inputs import entries_below
 from bot.platforms.platform import Opener, Platform, refuse_forgotten_scheme
 from bot.platforms.source import Change, LastCommit, Source, TooLarge, is_wanted, named_change
 from bot.reporting.escape import brief
@@ -79,11 +78,11 @@ class GitSource(Source):
             yield named_change(path, oid, sizes[oid]) if oid in sizes else named_change(path, None, 0)
 
     def uncommitted(self, patterns: Collection[str]) -> list[str]:
-        """The wanted files that lie in the folder and that its commit has not."""
-        below = (Path(one.path) for one in entries_below(str(self.folder), {".git"}, is_strict=False) if one.is_file())
-        paths = {path.relative_to(self.folder).as_posix() for path in below}
-        wanted = {path for path in paths if is_wanted(path, patterns)}
-        return sorted(wanted - self._repository.listing(self.head()).keys()) if wanted else []
+        """The wanted files in the folder that its commit has not, or not as they are; none where git cannot tell."""
+        with suppress(BotError):
+            found = self._repository.uncommitted(self.head())
+            return sorted(path for path in found if is_wanted(path, patterns))
+        return []
 
     def knows(self, commit: str) -> bool:
         """Tell whether the commit is still there; a rewritten history may have lost it."""

@@ -12,7 +12,7 @@ from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 
 from bot.errors import LeaseLost, StateUnavailable
-from bot.evaluation.finding import examples
+from bot.evaluation.finding import counted, examples
 from bot.platforms.source import Source
 from bot.publishing.decisions import NOTHING
 from bot.service.context import WatchContext
@@ -160,6 +160,8 @@ class Pass:
             self.targets.derive()
             self._end_reviews()
             self.report.say_plans()
+            if everything:
+                self._say_uncommitted()
             with state.transaction():
                 if context.has_waivers:
                     keep_waivers(context)
@@ -291,11 +293,18 @@ class Pass:
         self._tell_rejected(observe(context))
         if not context.state.files.any():
             why = f"has no file that `paths` of the watch selects ({', '.join(context.watch.paths)})"
-            if left := context.source.uncommitted(context.watch.paths):
-                why += f"; not committed, and settle reads what is: {examples(left)}"
             self.report.say("unchanged", context.source.name, why, is_new=False)
         if not self._is_lost():  # else what a command is about was not read yet
             self._answer_folders()
+
+    def _say_uncommitted(self) -> None:
+        """Name the files that a person may have forgotten to commit in a source on this machine."""
+        source = self.context.source
+        if left := source.uncommitted(self.context.watch.paths):
+            are = "is not committed as it is" if len(left) == 1 else "are not committed as they are"
+            why = f"{counted(len(left), 'file')} {are}, and settle reads what is: {examples(left)}; "
+            why += "there: `git add … && git commit`"
+            self.report.say("unchanged", source.name, why, is_new=False)
 
     def _answer_folders(self) -> None:
         folders = self._open_folders()

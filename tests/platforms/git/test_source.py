@@ -55,6 +55,44 @@ def source(folder: Folder) -> GitSource:
     return GitSource(folder.path)
 
 
+def test_uncommitted_are_the_files_that_the_commit_has_not_as_they_are(folder: Folder, source: GitSource) -> None:
+    names = ["changed.json", "deleted.json", "renamed.json", "same.json"]
+    folder.push({name: f"{name}\n".encode() * 20 for name in names} | {".gitignore": b"ignored/\n"})
+    assert source.uncommitted(["**/*.json"]) == []
+    (folder.path / "changed.json").write_bytes(b"another")
+    (folder.path / "deleted.json").unlink()
+    folder.git("mv", "renamed.json", "new name.json")
+    (folder.path / "same.json").touch()
+    (folder.path / ".git" / "info" / "exclude").write_text("private.json\n")
+    board = Folder(folder.path / "board")  # a target inside of the source
+    board.push({"entries/row.json": b"{}"})
+    (board.path / "entries" / "other.json").write_bytes(b"{}")
+    for name in ("ignored/x.json", "private.json", "runs/é\n.json", "runs/notes.txt"):
+        (folder.path / name).parent.mkdir(exist_ok=True)
+        (folder.path / name).write_bytes(b"{}")
+    (folder.path / "link.json").symlink_to("same.json")
+    assert source.uncommitted(["**/*.json"]) == ["changed.json", "new name.json", "runs/é\n.json"]
+
+
+def test_a_look_for_uncommitted_files_runs_no_program_of_the_repository(folder: Folder, source: GitSource) -> None:
+    """A filter, a file-system monitor or a submodule could name one in the settings of the repository."""
+    folder.push({"x.json": b"1", ".gitattributes": b"*.json filter=evil diff=evil\n"})
+    module = Folder(folder.path / "module")
+    module.push({"y.json": b"1"})
+    folder.git("add", "module")
+    folder.git("commit", "-q", "-m", "Add a submodule")
+    for place in (folder, module):
+        for key in ("filter.evil.clean", "filter.evil.process", "diff.evil.textconv", "core.fsmonitor"):
+            place.git("config", key, f"touch {folder.path / 'ran'}; cat")
+        (place.path / ".git" / "index").touch()
+    (folder.path / "x.json").write_bytes(b"2")
+    (module.path / "y.json").write_bytes(b"2")
+    assert source.uncommitted(["**/*.json"]) == ["x.json"]
+    assert not (folder.path / "ran").exists()
+    folder.git("status")
+    assert (folder.path / "ran").exists()  # so it would have
+
+
 def test_changes_are_what_was_added_changed_and_removed(folder: Folder, source: GitSource) -> None:
     old = folder.push({"a/x.json": b"1", "b é.json": b"22", "gone\nfile": b"3"})
     new = folder.push({"a/x.json": b"44", "gone\nfile": None, "n.json": b""})
