@@ -87,6 +87,36 @@ def test_who_may_not_see_the_history_of_the_board_still_gets_every_other_row(hub
     story.end()
 
 
+def test_who_may_not_see_the_history_of_the_board_loses_no_shared_request_with_the_state(
+    hub: Hub, tmp_path: Path
+) -> None:
+    """Where the request began is not known then; that main moved since is no change of the request."""
+    story = Story(hub, tmp_path, style="rolling")
+    story.push()
+    story.settle()
+    hub.merge(story.target, story.requests[0])
+    story.push(model="acme/borea-1b")
+    story.settle()
+    [request] = story.requests
+    hub.push(story.target, {"note.md": b"mine", "leaderboard.csv": None}, user="meg")
+    hub.faults.order("/contents/commits/", status=403, times=-1)
+    story.lose_state()
+    story.push(model="acme/cirrus-1b")
+    assert failed(story) == []
+    assert story.requests == [request]
+    listed = [line.split("`")[1] for line in request.description.splitlines() if line.startswith("| [")]
+    assert (request.title, listed) == ("Update 2 rows of tiny", ["acme/borea-1b", "acme/cirrus-1b"])
+    hub.merge(story.target, request)
+    assert "note.md" in dict(story.target.main.tree.files())
+    assert failed(story) == []
+    [row] = [path for path, _ in story.target.main.tree.files() if "borea-1b" in path]
+    hub.push(story.target, {row: None}, user="meg")  # by hand, or with the history? nobody knows: it stays away
+    assert "the token may not read the commits" in " ".join(failed(story))
+    assert story.requests == []
+    assert story.acts().count("request") == 2
+    story.end()
+
+
 def failed(story: Story) -> list[str]:
     return [one.text for one in story.settle() if one.outcome == "failed"]
 

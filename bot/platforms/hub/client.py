@@ -66,6 +66,7 @@ from bot.platforms.platform import NO_ADDRESS, Access
 from bot.platforms.source import TooLarge
 
 SERVICE = "the Hub"
+NO_HISTORY = "the token may not read the commits there; it needs the right repo.content.read"
 MAY_WRITE = "see whether the bot's account and its token may write there"
 TOKEN = (
     "the token is missing, wrong or no longer valid; set HF_TOKEN "
@@ -109,6 +110,8 @@ def translated_status(response: httpx2.Response, why: str) -> BotError:
         shown = f"{said} (it asks to wait {wait:.0f} s)" if wait else said
         return Unavailable(SERVICE, shown, retry_after=wait, may_have_landed=status != 429 and is_write(request))
     kind = _refusal(response, why.lower())
+    if status == 403 and "/commits/" in request.url.path:
+        said = f"{said}; {NO_HISTORY}"
     return kind(SERVICE, f"{said}; {MAY_WRITE}" if kind is NoWriteAccess else said)
 
 

@@ -322,11 +322,25 @@ class HubTarget(Target):
         if head is None:
             return {}
         if mark.is_shared:
-            base = self._base(num) or self.source.fork_point(head, self.head())
-            paths = tuple(one.path for one in self.source.changes(base, head) if not is_kept(one.path))
+            paths = self._paths_of(num, head, paths)
             files = self.files.read(paths, self.head())
         there = self.files.read(paths, head)
         return {path: there.get(path) for path in paths if there.get(path) != files.get(path)}
+
+    def _paths_of(self, num: int, head: str, paths: Collection[str]) -> tuple[str, ...]:
+        """The paths that a shared request with this head changes.
+
+        Where the history may not be read, so that nobody knows where it began: of those that main has otherwise, the
+        given ones and those that its text names.
+        """
+        try:
+            base = self._base(num) or self.source.fork_point(head, self.head())
+        except Refused:
+            changed = [one.path for one in self.source.changes(self.head(), head)]
+            named = set(parse_row_marks((self.known.find(num) or {}).get("rows")) or ())
+            there = self.files.read(changed, head)
+            return tuple(one for one in changed if one in paths or file_marks({one: there.get(one)}) <= named)
+        return tuple(one.path for one in self.source.changes(base, head) if not is_kept(one.path))
 
     def bulk_writer(self, mark: Marker, form: Form) -> HubBulkWriter:
         """The writer for very many rows."""
