@@ -53,6 +53,7 @@ GROUPS = ("prompt", "generation", "definition", "argument", "weights")
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space|fewshot_seed")
 AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
+TEMPLATES: Mapping[bool | None, str] = {True: "yes", False: "no", None: ""}  # what is said of the chat template
 OF_WEIGHTS = ("size in bytes", "parameters")
 # What a tool writes down where it is given.
 GIVEN = re.compile(r"epochs|fewshot_seed|system_|gen_kwargs|generation_parameters|^argument |^weights ")
@@ -363,7 +364,7 @@ def _settings(
     for name in dict.fromkeys([*first.settings, *second.settings]):
         values = (first.settings.get(name, ""), second.settings.get(name, ""))
         if values[0] == values[1]:
-            equal += 1
+            equal += bool(values[0])
         elif all(values):  # what one of them does not record is no difference
             found.append(_difference(name, values, tuple(shared)))
     names = dict.fromkeys([*first.of_leaves, *second.of_leaves])
@@ -621,9 +622,9 @@ def _file_settings(result: Result) -> dict[str, str]:
         "harness": harness.name,
         "harness version": harness.version or (harness.git_hash or "")[:9],
         "precision": model.precision,
-        "chat template": "yes" if model.chat_template else "no",
+        "chat template": TEMPLATES[model.chat_template],
         "backend": model.source,
-        "limit": f"{result.limit:g}" if result.limit else "none",
+        "limit": f"{result.limit:g}" if result.limit else "none" if result.records("limit") else "",
         **{
             f"{_group_of(name)}{name}": generation_of(said)
             for name, said in result.settings.items()

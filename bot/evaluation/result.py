@@ -23,7 +23,8 @@ class Model(msgspec.Struct, frozen=True, gc=False):
     """Which model was measured, as far as the file says.
 
     `id` and `revision` are "" if the file names none, `precision` is a dtype such as "bfloat16" or a quantization
-    such as "4bit", `source` the harness's model class ("hf", "vllm"), `args` its arguments as one text.
+    such as "4bit", `chat_template` None where nothing says whether one was used, `source` the harness's model class
+    ("hf", "vllm"), `args` its arguments as one text.
     `is_mapped` says that a person named it by a mapping, `is_plain` that its board takes a name without an organization
     as an id. `parameters` is their number, `size` the bytes of the weights
     in memory, None if the file does not say.
@@ -32,7 +33,7 @@ class Model(msgspec.Struct, frozen=True, gc=False):
     id: str = ""
     revision: str = ""
     precision: str = ""
-    chat_template: bool = False
+    chat_template: bool | None = None
     source: str = ""
     args: str = ""
     requested_revision: str = ""

@@ -139,7 +139,7 @@ def _seen(text: str) -> str:
 
 def key_of(leaderboard_id: str, model: Model) -> RowKey:
     """The key of the row that results of this model make on a leaderboard."""
-    return RowKey(leaderboard_id, model.id, model.revision, model.precision, model.chat_template)
+    return RowKey(leaderboard_id, model.id, model.revision, model.precision, bool(model.chat_template))
 
 
 def _name(text: str, reserved: str = "") -> str:

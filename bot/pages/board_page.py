@@ -28,6 +28,8 @@ HEAD = 30  # letters of a column's title
 SMALLEST = 3  # rows of a board on which one searches
 FEWEST_SHOWN = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
+NOT_SAID = "not said"  # of what no file says
+NO_BASE = "none named"  # the type of a model whose page on the Hub names none that it was made from
 ABSENT = TaskScore("", "", None, None, None, ())  # of a task that a row does not have
 Line = tuple[Markup, Markup]  # a row in the table of scores, and in that of raw values
 
@@ -274,7 +276,8 @@ def _after(content: PageContent, row: BoardRow, differ: tuple[bool, bool, bool])
     """The cells after the scores of a row: what is known of it, and how it was measured."""
     entry = row.entry
     precision = f"<td class=precision>{_text(entry.model.precision or 'unknown')}" if differ[0] else ""
-    chat = f"<td class=chat>{'chat' if entry.model.chat_template else 'plain'}" if differ[1] else ""
+    template = {True: "chat", False: "plain", None: NOT_SAID}[entry.model.chat_template]
+    chat = f"<td class=chat>{template}" if differ[1] else ""
     warnings = f"<td class=warnings>{len(entry.warnings)}" if differ[2] else ""
     return f"{''.join(_facts(content, row))}{precision}{chat}<td class=date>{_text(entry.date[:DAY])}{warnings}"
 
@@ -295,7 +298,7 @@ def _facts(content: PageContent, row: BoardRow) -> list[str]:
         begin = f'<td class="size warned" title="the name says {other}">' if other else "<td class=size>"
         cells.append(begin + (billions(facts.params) if facts.params else MISSING))
     if content.has_licences:
-        kind = facts.kind or ("base" if facts.date and not facts.base else MISSING)
+        kind = facts.kind or (NO_BASE if facts.date and not facts.base else MISSING)
         cells += [f"<td class=licence>{_text(facts.licence or MISSING)}", f"<td class=type>{_text(kind)}"]
     return cells
 

@@ -347,7 +347,7 @@ def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequ
     """The settings that differ in the tasks that all rows have; the caption names those that are the same."""
     runs = [run_of_entry("", entry) for entry in entries]
     shared = [(task, title) for task, title in tasks.items() if all(task in run.tasks for run in runs)]
-    lines, same = [], []
+    lines, same, unsaid = [], list[str](), list[str]()
     for effect in _known(runs):
         said = [(title, [visible(_said(run, effect, task)) for run in runs]) for task, title in shared]
         apart = [(title, texts) for title, texts in said if len(set(texts)) > 1]
@@ -356,15 +356,16 @@ def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequ
             values = zip(*(texts for _, texts in apart), strict=True)
             cells = [Cell(", ".join(filter(None, dict.fromkeys(one))) or "not recorded", "wrap") for one in values]
             lines.append((effect.title + which, cells))
-        elif any(any(texts) for _, texts in said):
-            same.append(effect.title)
+        elif said:
+            (same if any(any(texts) for _, texts in said) else unsaid).append(effect.title)
     caption = "Measured differently; where this differs, the numbers may not be comparable." if lines else ""
     equal = f"Measured alike: {', '.join(same)}." if same else ""
+    silent = f"{'Neither says' if len(runs) == 2 else 'None says'}: {', '.join(unsaid)}." if unsaid else ""
     unlike = ""
     if len(set(warned := [_warned(entry) for entry in entries])) > 1:
         lines.append(("warnings", [Cell(text or "none", "wrap") for text in warned]))
         unlike = "The warnings differ."
-    return CompareTable(" ".join(filter(None, (caption, equal, unlike))), ("Setting", *shown), lines)
+    return CompareTable(" ".join(filter(None, (caption, equal, silent, unlike))), ("Setting", *shown), lines)
 
 
 def _score_table(

@@ -55,7 +55,8 @@ def _place(score: float, field: Sequence[float]) -> FieldPlace:
 
 
 def _setup(entry: Entry) -> str:
-    return f"{entry.model.precision or 'unknown precision'}, {'chat' if entry.model.chat_template else 'plain'}"
+    template = {True: ", chat", False: ", plain", None: ""}[entry.model.chat_template]
+    return f"{entry.model.precision or 'unknown precision'}{template}"
 
 
 @dataclass(frozen=True)

@@ -50,6 +50,7 @@ def templates() -> Environment:
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
     environment.filters |= {"shows": SHOWS.__getitem__, "does_not_show": DOES_NOT_SHOW.__getitem__}
     environment.filters |= {"breakable": breakable, "with_end": with_end}
+    environment.filters["templating"] = {True: "used", False: "not used", None: "not said"}.__getitem__
     environment.filters |= {"usual_page": usual_page, "row_page": row_page, "column_page": column_page}
     environment.filters |= {"target_url": target_url, "evidence_url": evidence_url}
     environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY, "tie": TIE}

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from bot.errors import CallError
 from bot.evaluation.compare import (
+    TEMPLATES,
     LeafSource,
     MeasuredRun,
     RunComparison,
@@ -29,7 +30,7 @@ MOST_FOLDED = 20  # comparisons that one comment holds
 
 def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, str | int]]]:
     """The settings in an entry: those of the whole run, and those of single leaves by name."""
-    settings = {"precision": entry.model.precision, "chat template": "yes" if entry.model.chat_template else "no"}
+    settings = {"precision": entry.model.precision, "chat template": TEMPLATES[entry.model.chat_template]}
     leaves = [leaf for task in entry.tasks for leaf in task.leaves]
     of_leaves: dict[str, Mapping[str, str | int]] = {
         "bounds": {leaf.id: f"{leaf.lower_bound} to {leaf.upper_bound}" for leaf in leaves},

@@ -52,12 +52,15 @@ class Declared(msgspec.Struct, frozen=True):
 
 
 class EntryModel(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The model of a row; "" if the result does not say. `parameters` is their number where the file states it."""
+    """The model of a row; "" if the result does not say, and None of its chat template.
+
+    `parameters` is their number where the file states it.
+    """
 
     id: str
     revision: str
     precision: str
-    chat_template: bool
+    chat_template: bool | None
     parameters: int | None = None
 
 

@@ -58,7 +58,8 @@ def _record(entry: Entry, score: TaskScore, task: Task | None, retrieved: int) -
     harness, model = first.harness, entry.model
     developer, _, name = model.id.rpartition("/")
     revision = {"sha" if COMMIT.fullmatch(model.revision) else "revision": model.revision}
-    details = {**revision, "dtype": model.precision, "chat_template": str(model.chat_template).lower()}
+    template = {} if model.chat_template is None else {"chat_template": str(model.chat_template).lower()}
+    details = {**revision, "dtype": model.precision, **template}
     return {
         "schema_version": SCHEMA,
         "evaluation_id": f"{entry.leaderboard.id}/{score.id}/{model.id}/{retrieved}",

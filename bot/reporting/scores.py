@@ -27,7 +27,7 @@ class NamedRow(NamedTuple):
     model: str
     revision: str
     precision: str
-    chat_template: bool
+    chat_template: bool | None
 
 
 def row_names(rows: Iterable[NamedRow]) -> list[str]:

@@ -207,7 +207,7 @@ def _headline(row: Row, ink: Ink) -> str:
 
 def _circumstances(row: Row) -> Iterator[str]:
     model, coverage = row.model, row.coverage
-    template = "chat template" if model.chat_template else "no chat template"
+    template = {True: "chat template", False: "no chat template", None: "chat template not said"}[model.chat_template]
     revision = short_revision(model.revision) or "unknown"
     yield f"{brief(model.precision) or 'unknown precision'}, revision {revision}, {template}"
     count = f" from {len(row.files)} files" if len(row.files) > 1 else ""
@@ -289,7 +289,8 @@ def summary_text(judgement: Judgement, ink: Ink) -> str:
 
 
 def _what(row: Row) -> str:
-    return f"  {brief(row.model.precision) or 'unknown precision'}{', chat template' * row.model.chat_template}"
+    template = ", chat template" if row.model.chat_template else ""
+    return f"  {brief(row.model.precision) or 'unknown precision'}{template}"
 
 
 def _summary_of_row(row: Row, ink: Ink, name: str) -> str:

@@ -196,6 +196,13 @@ def test_a_command_measures_again_what_013_measured() -> None:
     assert not rerun(Rerun(older.model, tuple(older.leaves), 5, older.settings))
 
 
+def test_a_chat_template_is_used_where_the_file_says_so_alone() -> None:
+    file = release_011()
+    for said in (None, True, False):
+        file["config_general"]["model_config"]["override_chat_template"] = said
+        assert parse_result(dumps(file)).model.chat_template is said
+
+
 @pytest.mark.parametrize("field", ["model_name", "revision", "dtype", "override_chat_template"])
 def test_no_field_begins_another_argument_of_the_command(field: str) -> None:
     data = release_013()

@@ -27,6 +27,7 @@ from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_
 from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
+from bot.publishing.models import ModelFacts
 from bot.reporting.comparison import sentence_of
 from tests.evaluation.judging import declared
 from tests.pages.boards import board_of_rows, found, generated, site_of
@@ -163,6 +164,40 @@ def test_what_was_measured_differently_is_said_beside_who_is_better_and_before_t
     page = found(compare_page(site_of((second, other)).content, [other.model.id, second.model.id]))
     verdict, differing = page.text.index("chance alone"), page.text.index("They were measured differently: precision.")
     assert verdict < differing < page.text.index("Differences to the first row")
+
+
+def silent(entry: Entry) -> Entry:
+    """The entry of a result that says nothing of its chat template and its precision."""
+    return replace(entry, model=replace(entry.model, chat_template=None, precision=""))
+
+
+def test_what_no_file_says_is_nowhere_said() -> None:
+    first, second, third = generated(3)
+    site = site_of((silent(first), silent(second), third))
+    names = [site.content.names[row.key] for row in (first, second, third)]
+    assert "unknown precision, chat template not said" in text(site, row_page(names[0]))
+    assert "bfloat16, chat template not used" in text(site, row_page(names[2]))
+    both = found(compare_page(site.content, names[:2])).text
+    assert "Neither says: chat template, precision." in both
+    assert "Measured alike: " in both
+    assert "chat template" not in both.partition("Measured alike: ")[2].partition(".")[0]
+    records = site.content.records
+    assert {(one["model"], one["chat_template"]) for one in records} == {
+        (first.model.id, None), (second.model.id, None), (third.model.id, False),
+    }  # fmt: skip
+    assert b'"chat_template":null' in silent(first).to_bytes().replace(b" ", b"")
+    compared = compared_rows(silent(first), silent(second), ("A", "B"))
+    said = compared_rows(first, second, ("A", "B"))
+    assert compared is not None
+    assert said is not None
+    assert said.equal - compared.equal == 2
+
+
+def test_a_model_of_which_the_hub_names_no_base_is_not_said_to_be_one() -> None:
+    entry = generated(1)[0]
+    asked = PageContent(board_of_rows((entry,)), facts={entry.key: ModelFacts(licence="mit", date="2026-03-02")})
+    table = found(Site(asked)["index.html"]).tables[0]
+    assert dict(zip(table[0], table[1], strict=True))["Type"] == "none named"
 
 
 def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names() -> None:

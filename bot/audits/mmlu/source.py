@@ -105,7 +105,7 @@ def of_result(path: str, result: Result) -> MmluSource:
         found.against,
         tuple(_aggregates(result, subjects)),
         num_fewshot=shots.pop() if len(shots) == 1 else None,
-        chat_template=result.model.chat_template if result.records("chat_template") else None,
+        chat_template=result.model.chat_template,
         limit=result.limit,
     )
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from bot.evaluation.definition import AskedDefinitions
 from bot.evaluation.formats import contradictions
 from bot.evaluation.formats.content import Content
@@ -45,12 +47,13 @@ def parse(content: Content) -> Result:
     A row is null where another process of the run held the benchmark's answers; it is not a measurement.
     """
     config, results = content.config or {}, content.results or {}
+    model = model_of(content, config)
     # The longest answer, and who judges: both change the values.
     own = {name: one for name in ("max_tokens", "annotator_model") if (one := setting(config.get(name))) not in UNSET}
     asked = AskedDefinitions()
     definition = asked.add(config, DECIDING)
     return Result(
-        model=model_of(content, config),
+        model=replace(model, chat_template=model.chat_template or None),  # the frame's word binds its own tasks alone
         harness=HarnessVersion("evalchemy", "mlfoundations/evalchemy", text(content.top.get("git_hash")) or None),
         leaves={
             key: _leaf(row(results, key, "/results"), definition) for key, value in results.items() if value is not None

@@ -204,7 +204,7 @@ def _model(info: Mapping[str, Any]) -> Model:
         id=name,
         revision=revision(details.get("sha"), asked),
         precision=text(details.get("dtype")) or text(details.get("precision")),
-        chat_template=details.get("chat_template") in {"true", "True", True},
+        chat_template={"true": True, "false": False}.get(str(details.get("chat_template")).lower()),
         args=text(details.get("model_args")),
         requested_revision=asked,
         parameters=_parameters(details.get("num_model_parameters")),

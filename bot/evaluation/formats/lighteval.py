@@ -123,11 +123,13 @@ def _model(general: Mapping[str, Any], config: Any) -> Model:
     fields: Mapping[str, Any] = config if isinstance(config, dict) else pairs
     name = text(without_secrets(general.get("model_name"))) or pairs.get("model_name") or pairs.get("pretrained") or ""
     asked = text(fields.get("revision"))
+    # Without a word the tokenizer decides, of which the file says nothing.
+    templates = {str(fields.get(key)) for key in ("use_chat_template", "override_chat_template")}
     return Model(
         id=name,
         revision=revision(general.get("model_sha"), asked),
         precision=text(general.get("model_dtype")) or text(fields.get("dtype")),
-        chat_template=any(str(fields.get(key)) == "True" for key in ("use_chat_template", "override_chat_template")),
+        chat_template=True if "True" in templates else False if "False" in templates else None,
         source=next((source for field, source in CLASSES if field in fields), ""),
         args=args,
         requested_revision=asked or text(general.get("model_sha")),

@@ -89,6 +89,7 @@ def parse(content: Content) -> Result:
             id=named,
             revision=revision(pairs.get("revision")),
             precision=pairs.get("dtype", ""),
+            chat_template=False,
             source=text(config.get("model")),
             args=args,
             requested_revision=pairs.get("revision", ""),

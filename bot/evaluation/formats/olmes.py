@@ -97,8 +97,9 @@ def parse(content: Content) -> Result:
         else:
             leaves[free_name(task.name, leaves)] = task
     hashes = {name: text(task.members.get("task_hash")) for name, task in leaves.items()}
+    chats = [task.config["use_chat_format"] for task in leaves.values() if "use_chat_format" in task.config]
     return Result(
-        model=_model(model, has_chat=any(task.config.get("use_chat_format") is True for task in leaves.values())),
+        model=_model(model, has_chat=True in chats if chats else None),
         harness=HarnessVersion("olmes", repository="allenai/olmes"),
         leaves={name: _leaf(task, asked, summary.get(task.name, "")) for name, task in leaves.items()},
         date=seconds(text(top.get("current_date")), STAMP),
@@ -177,7 +178,7 @@ def _leaf(task: OlmesTask, asked: AskedDefinitions, summed_up: str) -> LeafResul
     )
 
 
-def _model(config: Mapping[str, Any], *, has_chat: bool) -> Model:
+def _model(config: Mapping[str, Any], *, has_chat: bool | None) -> Model:
     """The model; a nickname of OLMES's own list gives way to the place on the Hub that it stands for."""
     named, path = text(config.get("model")), text(config.get("model_path"))
     if "/" not in named and HUB_PATH.fullmatch(path):

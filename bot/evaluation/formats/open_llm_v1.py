@@ -50,6 +50,7 @@ def parse(content: Content) -> Result:
             id=model,
             revision=revision(config.get("model_sha")),
             precision=text(config.get("model_dtype")),
+            chat_template=False,
             requested_revision=text(config.get("model_sha")),
             size=size_in_bytes(config.get("model_size")),
         ),

@@ -170,12 +170,12 @@
   // As `_setting_table` of bot/pages/compare_page.py.
   const settingLines = (picked) => {
     const shared = ids.map((_, task) => task).filter((task) => picked.every((row) => row.tasks[task]));
-    const same = [];
+    const [same, unsaid] = [[], []];
     const differ = settings.flatMap(([title], setting) => {
       const values = picked.map((row) => shared.map((task) => said(row, setting, task)));
       const places = shared.map((_, i) => i).filter((i) => new Set(values.map((each) => each[i])).size > 1);
       if (!places.length) {
-        if (values.some((each) => each.some(Boolean))) same.push(title);
+        if (shared.length) (values.some((each) => each.some(Boolean)) ? same : unsaid).push(title);
         return [];
       }
       const which = places.length === shared.length ? "" : `: ${places.map((i) => tasks[shared[i]]).join(", ")}`;
@@ -186,6 +186,7 @@
     const caption = [
       differ.length ? "Measured differently; where this differs, the numbers may not be comparable." : "",
       same.length ? `Measured alike: ${same.join(", ")}.` : "",
+      unsaid.length ? `${picked.length === 2 ? "Neither says" : "None says"}: ${unsaid.join(", ")}.` : "",
       new Set(warned).size > 1 ? "The warnings differ." : "",
     ].filter(Boolean).join(" ");
     if (new Set(warned).size > 1) differ.push(line("warnings", warned.map((text) => make("td", text || "none", { class: "wrap" }))));
