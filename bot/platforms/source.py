@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +17,7 @@ from bot.evaluation.formats import MAX_BYTES, most_bytes
 
 # Of a path: an entry of an index of PostgreSQL has at most 2,704 bytes, a path and a key beside each other.
 LONGEST_NAME, KEPT_OF_NAME = 1_000, 200
+ASKED_FOR = 20  # files that a listing lacks
 HALF = re.compile("[\ud800-\udfff]")  # half surrogates; git writes a byte that is no text as one of the last 128
 NO_BYTE = re.compile("[\ud800-\udc7f\udd00-\udfff]")
 TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^\]/]*\]|.", re.DOTALL)
@@ -123,6 +124,19 @@ class Source(Protocol):
         Raises as `read` does.
         """
         ...
+
+    def there(self, paths: Sequence[str], commit: str) -> set[str]:
+        """Those of these paths that are files, each asked for by itself: a listing may lack some.
+
+        Of a host that says where it cuts a listing, only the first ones are asked for.
+        """
+        found: set[str] = set()
+        for path in paths[:ASKED_FOR]:
+            try:
+                found |= {path} if self.read(path, commit, 1) is not None else set()
+            except TooLarge:
+                found.add(path)
+        return found
 
     def in_bulk(self, commit: str, count: int) -> AbstractContextManager[Source]:
         """The source, prepared to read so many files of a commit; most sources need no preparation."""

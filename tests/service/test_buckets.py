@@ -320,7 +320,7 @@ def test_half_a_listing_withdraws_nothing(hub: Hub, tmp_path: Path, form: str, *
     def back() -> None:
         story.hub.bucket("acme/logs").files[path_of(OTHER)] = lost
 
-    story.hub.faults.order(f"/resolve/{path_of(OTHER)}", before=back)
+    story.hub.faults.order("/logs/paths-info", before=back)
     said = failures(story.settle())
     assert any("lacks" in text for text in said), said
     assert (story.requests, story.files()) == ([], rows)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.platforms.platform import Access
+from bot.service.publish.gate import PLAN_WAITS_FOR
 from bot.service.watch.passes import exit_status, settle_watches
 from tests.platforms.git.test_source import Folder
 from tests.service.passes import open_contexts
@@ -92,6 +93,31 @@ def test_half_a_listing_of_the_source_withdraws_nothing(hub: Hub, tmp_path: Path
         hub.merge(story.target, request)
     done = settle(story)
     assert ledger(done) == f"5 accepted: 5 {ON_MAIN}"
+    story.contexts.store.close()
+
+
+@pytest.mark.slow
+@STATES
+def test_a_listing_that_lacks_many_files_for_long_withdraws_none_of_their_rows(
+    hub: Hub, tmp_path: Path, is_lost: bool
+) -> None:
+    """Every file is asked for by its path, however many a listing lacks and however often it is read."""
+    story = board(hub, tmp_path, "commit", 30)
+    story.more = 'max_removed = "100%"'
+    hub.push(story.source, {path_of("acme/m29"): None})
+    tree = [{"type": "file", "path": path, "oid": item.oid, "size": len(item.data)}
+            for path, item in story.source.main.tree.files()][:4]  # fmt: skip
+    hub.faults.order(
+        f"acme/results/tree/{story.source.main.oid}",
+        body=json.dumps(tree).encode(),
+        headers={"Content-Type": "application/json"},
+        times=-1,
+    )
+    if is_lost:
+        story.lose_state()
+    for _ in range(PLAN_WAITS_FOR + 2):
+        settle(story)
+    assert len(rows_of(story)) == 29  # one is gone indeed
     story.contexts.store.close()
 
 

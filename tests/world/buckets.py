@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,9 @@ def of_bucket(hub: Hub, call: Call, rest: list[str]) -> Reply:
     bucket = find(hub, call, "/".join(rest[:2]))
     if rest[2:3] == ["tree"]:
         return tree(hub, call, bucket, "/".join(rest[3:]))
+    if rest[2:] == ["paths-info"]:
+        found = [path for path in json.loads(call.body)["paths"] if path in bucket.files]
+        return answer([shown(path, *bucket.files[path]) for path in found])
     if rest[2:]:
         raise Failure(404, "Not found")
     size = sum(len(data) for data, _ in bucket.files.values())

@@ -6,7 +6,7 @@ What stands for a commit is a digest of a listing: of the paths and of the ids o
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from shutil import copyfileobj
 from tempfile import NamedTemporaryFile
@@ -93,6 +93,11 @@ class BucketSource(Source):
         """For each path when it was uploaded; no commit brought it."""
         files = self._listing(commit)
         return {path: LastCommit("", files[path].uploaded) for path in paths if path in files}
+
+    def there(self, paths: Sequence[str], commit: str) -> set[str]:
+        """Those of these paths that are files now."""
+        ask = self.client.api.get_bucket_paths_info
+        return {file.path for file in self.client.read(lambda name: list(ask(name, paths)), self.address.name)}
 
     def save(self, path: str, commit: str, limit: int, file: IO[bytes], oid: str | None = None) -> bool:
         """Write a file's bytes to an open one; False if it is not there. Raises TooLarge past the limit.

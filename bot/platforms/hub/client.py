@@ -76,7 +76,7 @@ TOKEN = (
 MISSING = frozenset({"RepoNotFound", "RevisionNotFound", "EntryNotFound"})
 ERROR_NUMBER = re.compile(r"\[Errno -?\d+\] ")
 MOST_JSON = 32_000_000  # bytes of one answer of the API: its texts take fifteen times as much when they are read
-READING_POSTS = ("/paths-info/", "/preupload/", "/api/validate-yaml", "/git-upload-pack")  # that change nothing
+READING_POSTS = ("/paths-info", "/preupload/", "/api/validate-yaml", "/git-upload-pack")  # that change nothing
 
 
 def asked_wait(headers: Mapping[str, str]) -> float | None:

@@ -218,6 +218,10 @@ class HubSource(Source):
             found += [item for item in items if isinstance(item, RepoFile)]
         return found
 
+    def there(self, paths: Sequence[str], commit: str) -> set[str]:
+        """Those of these paths that are files, however many: a page of a listing may say that it is the last one."""
+        return set(self.object_ids(paths, commit))
+
     def touched(self, paths: list[str], commit: str) -> dict[str, LastCommit]:
         """For each path, the commit that last touched it, as of `commit`."""
         found: dict[str, LastCommit] = {}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from msgspec import structs
 
-from bot.errors import Unavailable
+from bot.errors import BotError, Unavailable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import declaration_at, declaration_in
-from bot.platforms.source import TooLarge, is_wanted
+from bot.platforms.source import is_wanted
 from bot.platforms.target import Target
 from bot.publishing.changes import why_rescored
 from bot.publishing.entries import Why, is_from
@@ -28,7 +28,7 @@ from bot.service.watch.outcome import Report
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
 UNREAD = "a file of this row could not be read yet, so nobody knows whether it still counts"
-MOST_ASKED_FOR = 20  # files that a listing lacks and that are asked for by their paths, of one target in one look
+FILES_GONE = "the files are gone from the source"
 MOST_DECLARATIONS_READ = 20  # to say why rows of one target are scored otherwise
 JUDGED_AT_ONCE = 50  # rows whose submissions are in memory together
 
@@ -60,7 +60,6 @@ class RowMaker:
 
     `standing` gives a row at the target, merged or proposed, and all that is there for its own mark; `why` says why a
     row has other numbers although its files are the same; `shared` are the open requests that propose many rows.
-    `asked_for` are files that a listing lacked and that were asked for by their paths.
     """
 
     context: WatchContext
@@ -68,11 +67,15 @@ class RowMaker:
     standing: Callable[[str], tuple[Entry | None, CurrentState]]
     why: Why
     shared: Sequence[Request] = ()
-    asked_for: set[str] = field(default_factory=set)
 
     def make(self, items: Sequence[Item]) -> list[MadeRow]:
         """Look at each row; one that cannot be looked at is noted as failed, and the others go on."""
-        return [made for some in batches(items, JUDGED_AT_ONCE) for made in self._make_some(some)]
+        made = [one for some in batches(items, JUDGED_AT_ONCE) for one in self._make_some(some)]
+        wrong = self._not_gone({one.key: one.before for one in made if one.before and one.reason == FILES_GONE})
+        for one in made:
+            if one.key in wrong:
+                self.report.fail(one.item, wrong[one.key])
+        return [one for one in made if one.key not in wrong]
 
     def _make_some(self, items: Sequence[Item]) -> list[MadeRow]:
         keys = [item.subject for item in items]
@@ -145,28 +148,33 @@ class RowMaker:
         if there:
             is_row = any(one.key for one in there.values())
             return "its files make another row now" if is_row else "its files hold no result any more"
-        source, paths = self.context.source.name, self.context.watch.paths
-        wanted = [file.path for file in before.evidence if file.source == source and is_wanted(file.path, paths)]
-        if not wanted:
+        if not self._wanted(before):
             return "the settings no longer select the files"
-        for path in wanted:
-            self._check_gone(path)
-        return "the files are gone from the source"
+        return FILES_GONE
 
-    def _check_gone(self, path: str) -> None:
-        """Raise Unavailable for a file that is there although a listing lacked it; everything is listed anew then."""
-        known = self.context.state.recall(SOURCE)
-        if known is None or len(self.asked_for) >= MOST_ASKED_FOR:
-            return
-        self.asked_for.add(path)
+    def _wanted(self, row: Entry) -> list[str]:
+        """The files of a row that the settings select."""
+        source, paths = self.context.source.name, self.context.watch.paths
+        return [file.path for file in row.evidence if file.source == source and is_wanted(file.path, paths)]
+
+    def _not_gone(self, rows: Mapping[str, Entry]) -> dict[str, BotError]:
+        """Why rows without files do not go: some are there although a listing lacked them, or nobody can tell.
+
+        Where a listing was wrong, everything is listed anew.
+        """
+        known, source = self.context.state.recall(SOURCE), self.context.source
+        files = {key: self._wanted(row) for key, row in rows.items()}
+        if known is None or not files:
+            return {}
         try:
-            is_there = self.context.source.read(path, known.commit, 1) is not None
-        except TooLarge:
-            is_there = True
-        if is_there:
+            there = source.there(sorted({path for paths in files.values() for path in paths}), known.commit)
+        except BotError as failure:
+            return dict.fromkeys(files, failure)
+        if there:
             self.context.state.remember(SOURCE, structs.replace(known, selection=""))
-            said = f"the listing of commit {known.commit[:12]} lacks {path}, which is there"
-            raise Unavailable(self.context.source.name, said)
+        said = f"the listing of commit {known.commit[:12]} lacks {{}}, which is there"
+        found = {key: [path for path in paths if path in there] for key, paths in files.items()}
+        return {key: Unavailable(source.name, said.format(paths[0])) for key, paths in found.items() if paths}
 
 
 def hashes(entry: Entry) -> set[str]:
