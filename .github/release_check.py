@@ -202,7 +202,7 @@ def check_sdist(sdist: Path, folder: Path, tests: str) -> None:
     run("git", "init", "--quiet", cwd=root)  # some tests ask git for the list of files
     run("git", "add", ".", cwd=root)
     run(UV, "sync", "--frozen", "--quiet", "--all-extras", cwd=root, UV_PROJECT_ENVIRONMENT=".venv")
-    words = tests.split() or ["-n", "2", "--dist", "worksteal", "-m", "not campaign"]
+    words = shlex.split(tests) or ["-n", "2", "--dist", "worksteal", "-m", "not campaign"]
     path = os.pathsep.join([str(Path(shutil.which(UV) or UV).parent), os.environ["PATH"]])  # some tests call uv
     print(run(root / ".venv" / "bin" / "pytest", "-q", *words, cwd=root, PATH=path).strip().splitlines()[-1])
 
