@@ -32,7 +32,10 @@ from bot.audits.samples.find import LOGS, find_logs
 from bot.audits.samples.records import is_own_file
 from bot.cli.judging import FORM, LEADERBOARD, open_places, warn
 from bot.errors import BotError, CallError
+from bot.evaluation.benchmarks.harness import RELEASE, repository
 from bot.evaluation.finding import counted
+from bot.evaluation.formats import format_of
+from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import Result
@@ -143,11 +146,12 @@ def _say_plan(plan: RemeasurePlan, out: Path) -> None:
 
 def _job_command(result: Result, command: str) -> list[str]:
     """What a job runs: the harness in the row's version, the questions, and the logs on its output."""
-    version = result.harness.version
-    package = "inspect_ai inspect_evals" if result.format == "inspect" else "lm_eval[hf]"
-    pinned = f"{package}=={version}" if version and " " not in package else package
+    version, known = (result.harness.version or "").strip(), format_of(result.format)
+    install = "pip install inspect_ai inspect_evals" if result.format == "inspect" else "pip install 'lm_eval[hf]'"
+    if known.install and RELEASE.fullmatch(version):
+        install = known.install(repository(), version, Rerun(result.model, tuple(result.leaves), None, {}))
     show = "find results -name '*.json*' -o -name '*.eval' | xargs tar czf - | base64"
-    return ["bash", "-c", f"pip install --quiet {shlex.quote(pinned)} && {command} && {show}"]
+    return ["bash", "-c", f"export PIP_QUIET=1 && {install} && {command} && {show}"]
 
 
 def _row(entries: Sequence[Entry], name: str) -> Entry:

@@ -157,7 +157,10 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         files=tuple(file.verdict for file in files),
         blocked=_blocked(candidates, picked),
         repeats=tuple(_repeats(compared)) if len(compared) > 1 else (),
-        left_out=tuple(file.verdict.path for file in sorted(others, key=lambda one: one.age, reverse=True)),
+        left_out={
+            file.verdict.path: _setting_unlike(file, files)
+            for file in sorted(others, key=lambda one: one.age, reverse=True)
+        },
         prompts=_prompts(files, others),
         other_weights=_other_weights(candidates) if len(candidates) > 1 else "",
     )
@@ -376,6 +379,19 @@ def _other_weights(candidates: Iterable[JoinCandidate]) -> str:
         if why := other_weights(ours, theirs):
             return f"{shown(path)} and {shown(other_path)}: {why}"
     return ""
+
+
+def _setting_unlike(other: JoinCandidate, files: Sequence[JoinCandidate]) -> str:
+    """The first setting that a file has otherwise than those of a row, else both harnesses; "" where these agree."""
+    results = [one.verdict.result for one in (other, *files) if one.verdict.result is not None]
+    theirs, ours = (settings_of(results[0]), settings_of(results[1]))
+    for name in sorted(theirs.keys() | ours.keys()):
+        if theirs.get(name) != ours.get(name):
+            their, our = (f"is {shown(one[name])}" if name in one else "is not set" for one in (theirs, ours))
+            return f"{name} {their}, {our} in the row"
+    harnesses = [one.harness.version or one.harness.git_hash or "unknown" for one in results[:2]]
+    their, our = map(shown, harnesses)
+    return f"the harness is {their}, {our} in the row" if their != our else ""
 
 
 def _prompts(files: Sequence[JoinCandidate], others: Sequence[JoinCandidate]) -> dict[str, str]:

@@ -114,10 +114,10 @@ class Row:
     sound number is without errors; where no leaf is sound the scores are those of the best file, for information.
     `files` are the submissions that numbers come from, newest first, and one without errors where all of these have
     some; `lead` is the first of them, or the best of the key where none counts. `blocked` names the leaves that were
-    measured with errors only, and the rules that found these; `left_out` the paths of sound files that do not join,
-    `prompts` how those of them differ that asked something else. `other_weights` says how the weights of two files of
-    the key differ, "" where nothing tells that they do. `findings` are about the row; those about a file are in the
-    file's verdict. `facts` are None where the files and the declaration decided alone.
+    measured with errors only, and the rules that found these; `left_out` has, by the path of a sound file that does
+    not join, a setting that differs, `prompts` how those of them differ that asked something else. `other_weights` says
+    how the weights of two files of the key differ, "" where nothing tells that they do. `findings` are about the row;
+    those about a file are in the file's verdict. `facts` are None where the files and the declaration decided alone.
     """
 
     key: RowKey
@@ -129,7 +129,7 @@ class Row:
     files: tuple[Verdict, ...]
     blocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     repeats: tuple[Repeat, ...] = ()
-    left_out: tuple[str, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(default_factory=dict)
     other_weights: str = ""
     findings: tuple[Finding, ...] = ()

@@ -9,7 +9,9 @@ from pathlib import PurePath
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import DTYPES, Rerun
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
-from bot.evaluation.result import Model
+from bot.evaluation.result import HarnessVersion, Model
+from bot.evaluation.rules.harness_commit import advised_version
+from bot.evaluation.rules.rule import NO_FACTS
 from bot.publishing.entry import Declared, Entry, Evidence, declaration_path, kept_path
 from bot.reporting.escape import visible
 
@@ -45,8 +47,9 @@ def verify_command(target: str, entry: str) -> str:
 def measure_commands(entry: Entry, leaderboard: Leaderboard, leaves: Container[str]) -> list[str]:
     """The calls that measure leaves of a leaderboard in the setup of a row, those with equal shots by one call.
 
-    A leaf is measured by its own format, of several by that of the row's newest file. There is no call where a format
-    has none, or the model was quantized: the entry does not say how.
+    A leaf is measured by its own format, of several by that of the row's newest file; the first call of a format begins
+    with that which installs the version. There is no call where a format has none, or the model was quantized: the
+    entry does not say how.
     """
     newest = next((file.format for file in entry.evidence), "")
     if entry.model.precision not in DTYPES | {"", "unknown"}:
@@ -57,14 +60,22 @@ def measure_commands(entry: Entry, leaderboard: Leaderboard, leaves: Container[s
             written = leaderboard.formats_of(leaf)
             used = newest if newest in written else written[0]
             calls.setdefault((used, task.num_fewshot), []).append(leaf.key(used))
-    found = []
+    found: list[str] = []
+    installed: set[str] = set()
     for (used, shots), keys in calls.items():
         known, source = find_format(used), "" if used == newest else "hf"
         model = Model(
             entry.model.id, entry.model.revision, entry.model.precision, entry.model.chat_template, source=source
         )
         if known is not None and known.rerun is not None:
-            found.append(known.rerun(Rerun(model, tuple(keys), shots, {})))
+            command = known.rerun(Rerun(model, tuple(keys), shots, {}))
+            harness = entry.harness if used == newest else HarnessVersion("")
+            asked = tuple(key for (other, _), some in calls.items() if other == used for key in some)
+            advised = advised_version(harness, used, asked, leaderboard, NO_FACTS)
+            if command and advised and known.install and used not in installed:
+                installed.add(used)
+                command = f"{known.install(*advised, Rerun(model, asked, None, {}))} && {command}"
+            found.append(command)
     return list(filter(None, found))
 
 

@@ -225,7 +225,13 @@ def describe_leaderboard(leaderboard: Leaderboard) -> str:
     lines += [line for task in leaderboard.tasks if len(task.leaves) > 1 for line in ("", *_subtasks(task))]
     lines.append("")
     notes = [f"quarantined: {task.title}: {task.quarantined}" for task in leaderboard.tasks if task.quarantined]
-    notes += [f"harness: {span.repository}: {span.reason}" for span in leaderboard.harness.accepted]
+    for span in leaderboard.harness.accepted:
+        since, until = f"from {span.since or 'the first'}", f"to {span.until or 'the newest'}"
+        versions = ", ".join((*span.releases, *span.commits)) or f"{since} {until}"
+        notes.append(f"harness: {span.repository}: {versions}. {span.reason}")
+    for bad in leaderboard.harness.known_bad:
+        versions = ", ".join(filter(None, (bad.release, *bad.commits)))
+        notes.append(f"wrong: {versions} for {', '.join(bad.leaves)}: {bad.reason}")
     notes += [f"waived: {waiver.rule} for {waiver.submission} until {waiver.until}" for waiver in leaderboard.waivers]
     lines += [line for note in notes for line in wrap(note, WIDTH, subsequent_indent="  ", break_on_hyphens=False)]
     return "\n".join(lines) + "\n"

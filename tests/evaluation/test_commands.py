@@ -5,12 +5,18 @@ from __future__ import annotations
 import shlex
 import sys
 from argparse import Namespace
+from importlib.metadata import metadata
 from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.requirements import Requirement
 
+from bot.evaluation.benchmarks.harness import RELEASE
 from bot.evaluation.finding import Finding
+from bot.evaluation.formats.format import Rerun
+from bot.evaluation.formats.lm_eval_04 import install
+from bot.evaluation.result import Model
 from bot.evaluation.submission import parse_submission
 from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import base, judgement_of, patched
@@ -34,9 +40,16 @@ def missing(data: dict[str, Any]) -> Finding:
 
 
 def parsed_by_the_harness(command: str, monkeypatch: pytest.MonkeyPatch) -> Namespace:
-    """What harness 0.4 reads from a command line."""
+    """What harness 0.4 reads from a command line, after one that installs a release with extras that it has."""
     cli = pytest.importorskip("lm_eval._cli.harness")
-    monkeypatch.setattr(sys, "argv", shlex.split(command))
+    installing, _, call = command.rpartition(" && ")
+    *words, required = shlex.split(installing)
+    assert words == ["pip", "install"]
+    requirement = Requirement(required)
+    assert requirement.name == "lm_eval"
+    assert requirement.extras <= {*metadata("lm_eval").get_all("Provides-Extra", [])}
+    assert RELEASE.fullmatch(str(requirement.specifier).removeprefix("=="))
+    monkeypatch.setattr(sys, "argv", shlex.split(call))
     arguments: Namespace = cli.HarnessCLI().parse_args()
     return arguments
 
@@ -83,7 +96,7 @@ def test_the_harness_takes_the_command_as_it_is_printed(
 def test_where_no_command_can_work_there_is_none(changes: dict[str, Any]) -> None:
     finding = missing(lacking(**changes))
     assert finding.command == ""
-    assert finding.hint == "measure it with 5 shots"
+    assert finding.hint == "measure it with 5 shots (lm-eval 0.4.9)"
 
 
 @pytest.mark.parametrize(
@@ -107,6 +120,26 @@ def test_a_program_of_its_own_is_not_called_as_the_harness_is() -> None:
     data = {"results": {"hellaswag": {"acc": 0.4}}, "versions": {"hellaswag": 0}, "config": config}
     judgement = judgement_of({"x.json": data}, "open-llm-v1")
     assert not any(one.command for one in (*judgement.rows[0].findings, *judgement.verdicts[0].findings))
+
+
+@pytest.mark.parametrize(
+    ("repository", "version", "source", "leaf", "installs"),
+    [
+        ("EleutherAI/lm-evaluation-harness", "0.4.9", "", "gsm8k", "lm_eval[hf]==0.4.9"),
+        ("EleutherAI/lm-evaluation-harness", "0.4.6", "vllm", "ifeval_es",
+         "lm_eval[vllm,ifeval] @ git+https://github.com/EleutherAI/lm-evaluation-harness@v0.4.6"),
+        ("huggingface/lm-evaluation-harness", "c2a08496", "mamba_ssm", "gsm8k",
+         "lm_eval @ git+https://github.com/huggingface/lm-evaluation-harness@c2a08496"),
+        ("acme/lm-evaluation-harness", "0.4.9", "local-completions", "minerva_math",
+         "lm_eval[api,math] @ git+https://github.com/acme/lm-evaluation-harness@v0.4.9"),
+    ],
+)  # fmt: skip
+def test_a_version_is_installed_from_where_it_is(
+    repository: str, version: str, source: str, leaf: str, installs: str
+) -> None:
+    command = install(repository, version, Rerun(Model("a/b", source=source), (leaf,), None, {}))
+    assert shlex.split(command) == ["pip", "install", installs]
+    assert Requirement(installs).name == "lm_eval"
 
 
 def test_a_command_is_one_line_however_long_it_is() -> None:

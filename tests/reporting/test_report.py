@@ -220,7 +220,12 @@ def test_a_message_with_and_without_advice_is_said_once_with_it() -> None:
     [found] = [one for one in judgement.verdicts[0].findings if one.rule == "limited-run"]
     lines = list(_cause_lines([("a", replace(found, hint="")), ("b", found)], judgement))
     told = "the run was limited to 50 samples of each task (--limit)"
-    assert lines == [f"    {told}", "    → run it again without --limit:", f"      {found.command}", "    in a, b"]
+    assert lines == [
+        f"    {told}",
+        "    → run it again without --limit (lm-eval 0.4.9):",
+        f"      {found.command}",
+        "    in a, b",
+    ]
 
 
 def steps() -> dict[str, bytes]:

@@ -108,7 +108,8 @@ class Format:
     `logging` says how it writes sample logs, "" if none of it are read. `shows` says which counts files of the format
     can show at all: what a draft asks of a person.
 
-    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None.
+    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `install`
+    writes the one before it, which installs a release or commit of a repository.
     `only_questions` writes the options that limit such a command to questions, by their ids in each leaf: "" if it
     cannot, and beside it the text of the file of the given name if they name that. `metric_key` and `stderr_key` spell
     what a declaration gives no key for. Files over `max_bytes` are not read; those that begin with a key of `larger`
@@ -125,6 +126,7 @@ class Format:
     recognise: Callable[[Content], bool]
     parse: Callable[[Content], Result]
     rerun: Callable[[Rerun], str] | None = None
+    install: Callable[[str, str, Rerun], str] | None = None
     only_questions: Callable[[Mapping[str, Sequence[int | str]], str], tuple[str, str]] | None = None
     metric_key: Callable[[str, str], str] = lambda name, _: name
     stderr_key: Callable[[str], str] = stderr_beside

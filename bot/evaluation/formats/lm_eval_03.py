@@ -170,10 +170,18 @@ def rerun(wanted: Rerun) -> str:
     return args and command_line([*words, "--num_fewshot", str(shots), "--output_path", file])
 
 
+def install(repository: str, version: str, _: Rerun) -> str:
+    """The calls that go into a clone at a version, where its `main.py` lies; the clone may be there."""
+    at = f"v{version}" if "." in version else version
+    folder = repository.rpartition("/")[2]
+    return f"git clone https://github.com/{repository}; cd {folder} && git checkout {at} && pip install -e ."
+
+
 LM_EVAL_03 = Format(
     id="lm-eval-0.3",
     title="lm-evaluation-harness 0.2 and 0.3",
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    install=install,
 )

@@ -56,6 +56,10 @@ from bot.evaluation.result import (
 )
 
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
+# What a model class and a task need besides. Of an extra that a release does not have yet pip only warns.
+EXTRAS_OF_MODELS = {"hf": ("hf", "huggingface"), "vllm": ("vllm",), "api": ("local-", "openai-", "anthropic-")}
+EXTRAS_OF_TASKS = {"math": re.compile("^(leaderboard|minerva)_math"), "ifeval": re.compile("ifeval")}
+UPSTREAM, UNPUBLISHED = "EleutherAI/lm-evaluation-harness", ("0.4.6",)  # a release without a package
 EMPTY: dict[str, Any] = {}
 SEED = 1234  # that picks the examples, unless --seed says another; with it before release 0.4.3
 INDENTED = re.compile(r"( +)- ")
@@ -400,6 +404,18 @@ def rerun(wanted: Rerun) -> str:
     return command_line([*words, "--output_path", "results", "--log_samples"]) if args else ""
 
 
+def install(repository: str, version: str, wanted: Rerun) -> str:
+    """The call of pip that installs a release or commit with what the model class and the tasks need besides."""
+    extras = [extra for extra, of in EXTRAS_OF_MODELS.items() if (wanted.model.source or "hf").startswith(of)]
+    extras += [extra for extra, of in EXTRAS_OF_TASKS.items() if any(of.search(key) for key in wanted.leaf_keys)]
+    name = f"lm_eval[{','.join(extras)}]" if extras else "lm_eval"
+    is_release = "." in version
+    if is_release and repository == UPSTREAM and version not in UNPUBLISHED:
+        return command_line(["pip", "install", f"{name}=={version}"])
+    at = f"v{version}" if is_release else version
+    return command_line(["pip", "install", f"{name} @ git+https://github.com/{repository}@{at}"])
+
+
 SHORT_IDS = 100_000  # characters of questions that a command names itself; more stand in a file
 
 
@@ -416,6 +432,7 @@ LM_EVAL_04 = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    install=install,
     only_questions=only_questions,
     templating="--apply_chat_template",
     logging="measure with --log_samples",

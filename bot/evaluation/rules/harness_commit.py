@@ -8,8 +8,9 @@ directory, which may be the user's own repository.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
 
 from bot.evaluation.benchmarks.harness import (
     RELEASE,
@@ -21,10 +22,12 @@ from bot.evaluation.benchmarks.harness import (
     repository,
 )
 from bot.evaluation.finding import shown
-from bot.evaluation.leaderboard import Accepted, Leaderboard
+from bot.evaluation.leaderboard import Accepted, Leaderboard, leaves_like
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.rule import Facts
 from bot.evaluation.verdict import CommitAnswer
+
+if TYPE_CHECKING:
+    from bot.evaluation.rules.rule import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,15 +156,55 @@ def named_version(harness: HarnessVersion, versions: Collection[str]) -> str:
     return next((one for one in versions if is_same_commit(sha, one)), "")
 
 
-def accepted_versions(leaderboard: Leaderboard, harness: HarnessVersion) -> str:
-    """A sentence that says which version to measure with, of the same tool if the leaderboard accepts one."""
-    every = leaderboard.harness.accepted
-    own = (harness.repository or repository()).lower()
-    spans = [span for span in every if span.repository.lower() == own] or every
-    tool = "lm-eval" if harness.repository is None else spans[0].repository
-    releases = [release for span in spans for release in span.releases]
-    if len(releases) == 1:
-        return f"measure with {tool} {releases[0]} (no other release is accepted)"
-    if releases:
-        return f"measure with {tool} {releases[-1]} (accepted are {', '.join(releases)})"
-    return "measure with " + " or ".join(f"{span.repository} at {(span.commits or ('?',))[-1]}" for span in spans)
+class Advised(NamedTuple):
+    """A version of a tool to measure with: a release or a commit."""
+
+    repository: str
+    version: str
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        if "." not in self.version:
+            return f"{self.repository} at {self.version[:10]}"
+        return f"{'lm-eval' if self.repository == repository() else self.repository} {self.version}"
+
+
+def advised_version(
+    harness: HarnessVersion,
+    format_id: str,
+    leaf_keys: Iterable[str],
+    leaderboard: Leaderboard,
+    facts: Facts,
+    *,
+    newest: bool = False,
+) -> Advised | None:
+    """The version to measure leaves with so that they join a result: its harness, else the newest that is accepted.
+
+    None where the leaderboard accepts every one. `newest` passes over the result's own. No version counts that is known
+    to measure one of the leaves wrongly, and no text of a file is part of it: a commit is named as the declaration or
+    the shipped lists spell it.
+    """
+    accepted, keys = leaderboard.harness.accepted, list(leaf_keys)
+    number = judge_harness(harness, leaderboard, facts).span if accepted else None
+    of_format = [span for span in accepted if not span.formats or format_id in span.formats]
+    tool = (harness.repository or repository()).lower()
+    of_tool = [span for span in of_format if span.repository.lower() == tool] or of_format
+    spans = of_tool if number is None else [accepted[number]]
+    bad = {
+        version
+        for one in leaderboard.harness.known_bad
+        if any(leaves_like(pattern, keys) for pattern in one.leaves)
+        for version in (one.release, *one.commits)
+    }
+    listed = commit_of(harness.git_hash or "")
+    for span in spans:
+        declared = [*span.releases, *span.commits]
+        own = [named_version(harness, declared)]
+        if number is not None and listed is not None and listed.repository == span.repository:
+            own.append(listed.short)
+        ends = [*reversed(span.releases), *reversed(span.commits), span.until, span.since]
+        for version in ends if newest else [*own, *ends]:
+            if version and version not in bad:
+                return Advised(span.repository, version)
+    return None

@@ -55,7 +55,7 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     task, result = missing[0].task, case.row.result
     keys = list(dict.fromkeys(required.leaf_key for required in missing))
     formats = list(dict.fromkeys(one for required in missing for one in case.leaderboard.formats_of(required.leaf)))
-    hint, command = rerun_advice(result, keys, task.num_fewshot, "measure it")
+    hint, command = rerun_advice(case, [(keys, task.num_fewshot)], "measure it")
     if result.format not in formats:
         known = format_of(formats[0])
         wanted = Rerun(replace(result.model, args=""), tuple(leaf.key(known.id) for leaf in _leaves(missing)), None, {})

@@ -23,8 +23,8 @@ from __future__ import annotations
 from bot.evaluation.definition import both, definition_of, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, asked_versions
-from bot.evaluation.rules.harness_commit import accepted_versions, named_version
-from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rule
+from bot.evaluation.rules.harness_commit import named_version
+from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rerun_advice, rule
 
 
 @rule(Severity.ERROR, where=lambda board: bool(board.harness.definitions))
@@ -60,14 +60,17 @@ def _violation(case: Case, about: tuple[str, str], measurements: list[Measuremen
     (task_id, field), (value, accepted) = about, said
     leaf_key, *others = keys_of(measurements)
     more = f"; the same field differs in {examples(others)}" if others else ""
-    advice = accepted_versions(case.leaderboard, case.result.harness) if case.leaderboard.harness.accepted else ""
-    hint = f"measure the task as the leaderboard does, without changes to it{advice and f'; {advice}'}"
+    part = [(keys_of(measurements), measurements[0].required.task.num_fewshot)]
+    hint, command = rerun_advice(
+        case, part, "measure the task as the leaderboard does, without changes to it", newest=True
+    )
     if field == "generation_kwargs" and "gen_kwargs" in case.result.settings:
-        hint = "run it again without --gen_kwargs"
+        hint, command = "run it again without --gen_kwargs", ""
     return Violation(
         f"{leaf_key} asked something else: {field} is {value}, accepted is {accepted}{more}",
         hint,
         f"{case.result.pointer_to('definition', leaf_key)}/{field}",
         task_id,
         leaves_of(measurements),
+        command,
     )

@@ -12,8 +12,6 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from msgspec.structs import replace as replace_struct
-
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
@@ -23,6 +21,7 @@ from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import Measurement, Measurements
 from bot.evaluation.result import CheckedSamples, Model, Result
 from bot.evaluation.row_key import RowKey
+from bot.evaluation.rules.harness_commit import advised_version
 from bot.evaluation.submission import LATEST, Parsed
 from bot.evaluation.verdict import CommitFact, Row
 
@@ -115,10 +114,12 @@ class Case:
         pointer = self.result.pointer_to(field, first.leaf_key, value_key)
         return Violation(message, hint, pointer, first.task.id if len(tasks) == 1 else "", leaves_of(found), command)
 
-    def again(self, found: Sequence[Measurement], message: str, what: str, field: str = "value") -> Violation:
+    def again(
+        self, found: Sequence[Measurement], message: str, what: str, field: str = "value", *, newest: bool = False
+    ) -> Violation:
         """The same, with the advice to measure the subtasks of one task again; `what` says what to do."""
         task = found[0].required.task
-        hint, command = rerun_advice(self.result, keys_of(found), task.num_fewshot, what)
+        hint, command = rerun_advice(self, [(keys_of(found), task.num_fewshot)], what, newest=newest)
         return self.at(found, message, hint, field, command)
 
 
@@ -133,6 +134,11 @@ class RowCase:
     leaderboard: Leaderboard
     facts: Facts = NO_FACTS
     others: Mapping[RowKey, frozenset[str]] = field(default_factory=dict)
+
+    @property
+    def result(self) -> Result:
+        """The result of the row's lead."""
+        return self.row.result
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,30 +189,39 @@ def one_for_each_task(violations: Iterable[Violation]) -> Violations:
         yield replace(first, message=f"{first.message}{more}", leaves=leaves)
 
 
-def rerun_advice(result: Result, leaf_keys: Iterable[str], num_fewshot: int | None, what: str) -> tuple[str, str]:
-    """The hint and the command that measure tasks of a result again, so that the new file joins it.
+Parts = Sequence[tuple[Sequence[str], int | None]]  # keys of leaves, each with the number of shots of their call
+
+
+def rerun_advice(case: Case | RowCase, part: Parts, what: str, *, newest: bool = False) -> tuple[str, str]:
+    """The hint and the command that measure tasks of a result, or of a row, again, so that the new file joins it.
 
     `what` says what to do, such as "measure it again". Where no command can be given the hint says the number of shots.
     """
-    known = find_format(result.format)
-    wanted = Rerun(result.model, tuple(dict.fromkeys(leaf_keys)), num_fewshot, result.settings)
-    command = known.rerun(wanted) if known and known.rerun else ""
-    if command:
-        return f"{what}:", command
-    return (what if num_fewshot is None else f"{what} with {num_fewshot} shots"), ""
+    version, command = _rerun(case, part, case.result.model, newest=newest)
+    shots = "" if command or part[0][1] is None else f" with {part[0][1]} shots"
+    return f"{what}{shots}{version}{':' if command else ''}", command
 
 
-def run_again(case: Case, what: str, model: Model | None = None) -> tuple[str, str]:
-    """The hint and the command that make a whole run again, of the file's model or of this one; groups by their names.
-
-    A call gives all of its tasks one number of shots, so there is one for each number that is declared.
-    """
-    result = replace_struct(case.result, model=model or case.result.model)
+def run_again(case: Case, what: str, model: Model | None = None, *, newest: bool = False) -> tuple[str, str]:
+    """The hint and the command that make a whole run again, of the file's model or of this one; groups by name."""
     by_shots = grouped((one.required.task.num_fewshot, one) for one in case.measurements.present)
-    commands = [
-        rerun_advice(result, _with_groups(keys_of(found), result), shots, what)[1] for shots, found in by_shots.items()
-    ]
-    return (f"{what}:", " && ".join(commands)) if commands and all(commands) else (what, "")
+    parts = [(_with_groups(keys_of(found), case.result), shots) for shots, found in by_shots.items()]
+    version, command = _rerun(case, parts, model or case.result.model, newest=newest)
+    return f"{what}{version}{':' if command else ''}", command
+
+
+def _rerun(case: Case | RowCase, parts: Parts, model: Model, *, newest: bool) -> tuple[str, str]:
+    """The accepted version to measure with, and the command that installs and calls it; each "" if there is none."""
+    result = case.result
+    known, asked = find_format(result.format), [key for keys, _ in parts for key in keys]
+    advised = advised_version(result.harness, result.format, asked, case.leaderboard, case.facts, newest=newest)
+    runs = [Rerun(model, tuple(dict.fromkeys(keys)), shots, result.settings) for keys, shots in parts]
+    commands = [known.rerun(run) if known and known.rerun else "" for run in runs]
+    if not commands or not all(commands):
+        commands = []
+    elif advised and known and known.install:
+        commands.insert(0, known.install(*advised, Rerun(model, tuple(asked), None, {})))
+    return f" ({advised.title})" if advised else "", " && ".join(commands)
 
 
 def _with_groups(keys: list[str], result: Result) -> list[str]:

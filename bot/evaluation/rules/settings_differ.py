@@ -23,6 +23,7 @@ An argument cannot change a result: report it, for `bot/data/sameness.toml`.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity, examples, shown
+from bot.evaluation.rules.harness_commit import advised_version
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 
@@ -30,7 +31,7 @@ from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 def settings_differ(case: RowCase) -> Violations:
     """Yield one violation each for other prompts and other settings of files that are sound and left out."""
     row = case.row
-    left_out = [path for path in row.left_out if path not in row.prompts]
+    left_out = {path: why for path, why in row.left_out.items() if path not in row.prompts}
     if row.prompts and case.leaderboard.join.settings == "same":
         path, why = next(iter(row.prompts.items()))
         more = f"; {len(row.prompts) - 1} more" if len(row.prompts) > 1 else ""
@@ -42,8 +43,13 @@ def settings_differ(case: RowCase) -> Violations:
     if left_out and case.leaderboard.join.settings == "same":
         count = len(left_out)
         what = "file was" if count == 1 else "files were"
+        why = next(iter(left_out.values()))
+        told = f"; in the first {why}" if why else ""
+        advised = advised_version(row.result.harness, row.result.format, (), case.leaderboard, case.facts)
+        harness = advised.title if advised else "the same release of the harness"
         yield Violation(
-            f"{count} {what} measured with another harness or other settings and not joined: {examples(left_out)}",
-            "measure all tasks with the same release of the harness and the same settings",
+            f"{count} {what} measured with another harness or other settings and not joined: "
+            f"{examples(list(left_out))}{told}",
+            f"measure all tasks with {harness} and the same settings",
             row.result.pointer_to("leaves"),
         )

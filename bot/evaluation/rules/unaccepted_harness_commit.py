@@ -21,8 +21,9 @@ It measures the same: add the commit or its release to `[[harness.accepted]]`.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity
-from bot.evaluation.rules.harness_commit import accepted_versions, judge_harness
-from bot.evaluation.rules.rule import Case, Violation, Violations, rule
+from bot.evaluation.leaderboard import shipped
+from bot.evaluation.rules.harness_commit import judge_harness
+from bot.evaluation.rules.rule import Case, Violation, Violations, rule, run_again
 
 
 @rule(Severity.ERROR)
@@ -31,8 +32,7 @@ def unaccepted_harness_commit(case: Case) -> Violations:
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
     if judged.answer == "unaccepted" and case.takes_format:
         pointer = case.result.pointer_to("commit" if case.result.harness.git_hash else "release")
-        yield Violation(
-            f"the harness is not accepted: {judged.why}",
-            accepted_versions(case.leaderboard, case.result.harness),
-            pointer,
-        )
+        board = case.leaderboard.id
+        where = f"`leaderboard-bot leaderboards {board}` lists" if board in shipped() else "the declaration lists"
+        hint, command = run_again(case, f"{where} those that are; measure again with one of them", newest=True)
+        yield Violation(f"the harness is not accepted: {judged.why}", hint, pointer, command=command)

@@ -21,7 +21,6 @@ from __future__ import annotations
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.measurement import Measurement
-from bot.evaluation.rules.harness_commit import accepted_versions
 from bot.evaluation.rules.rule import Case, Violations, name_of, rule
 
 
@@ -37,14 +36,8 @@ def unaccepted_task_version(case: Case) -> Violations:
         if spelled not in required.versions:
             wrong.setdefault((required.task.id, spelled), []).append(measurement)
     for (_, spelled), found in wrong.items():
-        accepted = case.leaderboard.harness.accepted
         versions = found[0].required.task.versions_of(case.result.format)
         are = "is" if len(versions) == 1 else "are"
-        yield case.at(
-            found,
-            f"{name_of(found)} has version {shown(spelled)}; only {', '.join(versions)} {are} accepted",
-            accepted_versions(case.leaderboard, case.result.harness)
-            if accepted
-            else "measure with an accepted version",
-            "version",
-        )
+        message = f"{name_of(found)} has version {shown(spelled)}; only {', '.join(versions)} {are} accepted"
+        what = "measure it again" if case.leaderboard.harness.accepted else "measure with an accepted version"
+        yield case.again(found, message, what, "version", newest=True)

@@ -9,7 +9,7 @@ import pytest
 from bot.evaluation.benchmarks.harness import FORK, repository
 from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.harness_commit import HarnessAnswer, accepted_versions, judge_harness
+from bot.evaluation.rules.harness_commit import HarnessAnswer, advised_version, judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.verdict import CommitAnswer, CommitFact
 from tests.evaluation.judging import declared
@@ -168,17 +168,29 @@ def test_of_a_tool_without_a_range_nothing_is_known() -> None:
     assert judged(of(FIRST, "1.0", ACME), span()) == HarnessAnswer("unknown", f"no version of {ACME} is declared")
 
 
+LISTED = span(releases=("0.4.7", "0.4.8", "0.4.9"))
+OF_BOTH = (span(FORK, commits=("493d432b", "c2a08496")), LISTED)
+
+
 @pytest.mark.parametrize(
-    ("spans", "name", "advice"),
+    ("spans", "harness", "advised"),
     [
-        ([span(releases=("0.4.8", "0.4.9"))], None, "measure with lm-eval 0.4.9 (accepted are 0.4.8, 0.4.9)"),
-        ([span(releases=("0.4.9",))], None, "measure with lm-eval 0.4.9 (no other release is accepted)"),
-        ([span(ACME, releases=("1.0",)), span()], None, f"measure with {OURS} at ?"),
-        ([span(ACME, releases=("1.0", "1.1")), span()], ACME.upper(),
-         f"measure with {ACME} 1.1 (accepted are 1.0, 1.1)"),
-        ([span(commits=(FIRST, SECOND)), span(commits=(THIRD,))], None,
-         f"measure with {OURS} at {SECOND} or {OURS} at {THIRD}"),
+        ([], of(version="0.4.7"), None),
+        ([span()], of(version="0.4.7"), None),
+        ([LISTED], of(version="0.4.7"), "lm-eval 0.4.7"),
+        ([LISTED], of(version="0.4.8"), "lm-eval 0.4.9"),
+        ([LISTED], of(), "lm-eval 0.4.9"),
+        ([span(FORK), LISTED], of(version="0.3.0"), "lm-eval 0.4.9"),
+        (OF_BOTH, of("493d432b" + "0" * 32), f"{FORK} at 493d432b"),
+        (OF_BOTH, of(version="0.4.9"), "lm-eval 0.4.9"),
+        ([span(since=FIRST)], of(THIRD), f"{OURS} at {THIRD}"),
+        ([span(ACME, releases=("1.0",)), LISTED], of(name=ACME.upper()), f"{ACME} 1.0"),
+        ([span(releases=("0.4.9",), formats=("helm",)), span(releases=("0.4.7",))], of(), "lm-eval 0.4.7"),
     ],
 )  # fmt: skip
-def test_the_advice_names_the_last_that_is_accepted(spans: list[Accepted], name: str | None, advice: str) -> None:
-    assert accepted_versions(accepting(*spans), of(name=name)) == advice
+def test_the_version_to_measure_with_is_the_file_s_own_or_else_the_newest_that_measures_rightly(
+    spans: list[Accepted], harness: HarnessVersion, advised: str | None
+) -> None:
+    """A text of the file is never part of it: more digits than the declaration has may be those of another commit."""
+    found = advised_version(harness, "lm-eval-0.4", ["leaderboard_math_algebra_hard"], accepting(*spans), NO_FACTS)
+    assert (found and found.title) == advised

@@ -6,7 +6,7 @@ import pytest
 
 from bot.evaluation.leaderboard import Accepted
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.harness_commit import accepted_versions, judge_harness
+from bot.evaluation.rules.harness_commit import advised_version, judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.verdict import CommitFact
 from tests.evaluation.judging import declared
@@ -57,6 +57,6 @@ def test_a_commit_that_was_looked_up_counts_in_its_repository_only() -> None:
 def test_the_advice_names_the_tool_that_measured() -> None:
     board = declared()
     board = board.model_copy(update={"harness": board.harness.model_copy(update={"accepted": RANGES})})
-    tool = HarnessVersion("inspect_ai", INSPECT, version="0.3.1")
-    assert accepted_versions(board, tool).startswith(f"measure with {INSPECT} 0.4.9 (accepted")
-    assert accepted_versions(board, HarnessVersion("lm-evaluation-harness")).startswith("measure with lm-eval 0.4.9")
+    tools = HarnessVersion("inspect_ai", INSPECT, version="0.3.1"), HarnessVersion("lm-evaluation-harness")
+    advised = [advised_version(tool, "inspect", ["x"], board, NO_FACTS) for tool in tools]
+    assert [one and one.title for one in advised] == [f"{INSPECT} 0.4.9", "lm-eval 0.4.9"]

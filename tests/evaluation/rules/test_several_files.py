@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
+from msgspec.structs import replace as replace_struct
 
 from bot.evaluation.finding import Finding
-from bot.evaluation.rules.rule import Facts, rerun_advice
-from tests.evaluation.judging import ABSENT, base, declared, judgement_of, outcome_of, patched
+from bot.evaluation.rules.rule import Facts, RowCase, rerun_advice
+from tests.evaluation.joined_rows import row_of
+from tests.evaluation.judging import ABSENT, base, declared, judgement_of, patched
 
 MMLU_PRO = "/results/leaderboard_mmlu_pro"
 
@@ -41,15 +43,19 @@ def test_files_that_are_not_joined_are_counted() -> None:
     settings = [{"/config/gen_kwargs": {"temperature": number / 8}} for number in (1, 2, 0)]
     found = found_in_row("settings-differ", *settings)
     assert found.message.startswith("2 files were measured with another harness or other settings and not joined: ")
+    assert found.message.endswith('in the first gen_kwargs is {"temperature": 0.25}, is {"temperature": 0} in the row')
+    assert found.hint == "measure all tasks with lm-eval 0.4.9 and the same settings"
     assert found.location.path == "results_2.json"
 
 
 @pytest.mark.parametrize("format_id", ["helm", "a-format-that-is-gone"])
 @pytest.mark.parametrize(("shots", "hint"), [(5, "measure it with 5 shots"), (None, "measure it")])
 def test_where_a_format_has_no_command_the_hint_says_the_shots(format_id: str, shots: int | None, hint: str) -> None:
-    result = outcome_of(base()).result
-    assert result is not None
-    assert rerun_advice(replace(result, format=format_id), ["x"], shots, "measure it") == (hint, "")
+    row = row_of({"a.json": base()})
+    of_format = replace_struct(row.result, format=format_id)
+    lead = replace(row.lead, parsed=replace_struct(row.lead.parsed, result=of_format))
+    case = RowCase(replace(row, lead=lead), declared())
+    assert rerun_advice(case, [(["x"], shots)], "measure it") == (f"{hint} (lm-eval 0.4.9)", "")
 
 
 @pytest.mark.parametrize(
@@ -78,7 +84,7 @@ def test_a_file_that_leaves_out_revision_and_precision_is_told_how_to_join_the_o
     assert f"the revision is {pinned} there and not recorded here and the precision is bfloat16" in finding.message
     assert finding.hint == (
         f"if it is the same model: `--model-name {model}={model}@{pinned}` (or `identity` in bot.toml), "
-        'and `precision = "bfloat16"` in the declaration; else measure it:'
+        'and `precision = "bfloat16"` in the declaration; else measure it (lm-eval 0.4.9):'
     )
     facts = Facts(names={model: f"{model}@{pinned}"})
     board = declared().model_copy(update={"precision": "bfloat16"})
