@@ -71,7 +71,7 @@ def test_a_part_of_a_leaf_is_no_run_of_it_and_no_reason_to_leave_a_whole_one_out
     part = patched({"/date": 1.9e9, "/results/leaderboard_ifeval/inst_level_strict_acc,none": ABSENT}, whole)
     assert row_of({"whole.json": whole, "part.json": part}).repeats == ()
     row = row_of({"whole.json": whole, "part.json": patched({"/config/gen_kwargs": {"temperature": 0.8}}, part)})
-    assert ([file.path for file in row.files], row.left_out) == (["whole.json"], ("part.json",))
+    assert ([file.path for file in row.files], [*row.left_out]) == (["whole.json"], ["part.json"])
 
 
 def test_of_two_parts_of_a_leaf_the_newest_counts() -> None:
