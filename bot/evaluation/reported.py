@@ -3,6 +3,7 @@
 People report a number and forget how they made it: which metric and filter, raw or normalized, before or after the
 mean, over subtasks or over samples, with one subtask fewer, as a fraction or in percent. This tries the readings of a
 file, gives those that come to the number to its printed digits, simplest first, and says how many would fit by chance.
+Where none does, it tries two changes at once.
 """
 
 from __future__ import annotations
@@ -32,6 +33,11 @@ _Way = tuple[float, tuple[str, ...], int]  # a value, its steps, and what they c
 
 # What makes a reading less likely; readings are listed in the order of the sum.
 OTHER_METRIC, OTHER_MEAN, OTHER_SCALE, LEFT_OUT, UNCLIPPED = 2, 2, 1, 4, 2
+OTHER_GUESS, TWO_CHANGES = 6, 8
+USUAL_CHOICES = (2, 3, 4, 5, 10)
+EXACT = 1_000  # steps of the scale that a number must tell apart, so that two changes are tried
+NEAR = 0.01  # of the scale: how far around the number its rivals are counted
+UNLIKELY = 0.05  # by_chance from which a reading is no more than a guess
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +72,18 @@ class Reading:
     steps: tuple[str, ...]
     cost: int
 
+    @property
+    def is_raw(self) -> bool:
+        """Whether no step normalized it."""
+        return self.cost > 0 and not any("normalized" in step for step in self.steps)
+
 
 @dataclass(frozen=True, slots=True)
 class Readings:
     """The readings that fit, how many were tried, and how many distinct values would fit by chance.
 
-    `nearest` has the three nearest readings where none fits.
+    `nearest` has the three nearest readings where none fits. `rivals` are the values that readings as simple as the
+    first have near the number, itself among them, and `rivals_by_chance` how many of so many fit a number there.
     """
 
     reported: Reported
@@ -79,6 +91,13 @@ class Readings:
     tried: int
     by_chance: float
     nearest: tuple[Reading, ...]
+    rivals: int = 0
+    rivals_by_chance: float = 0.0
+
+    @property
+    def is_guess(self) -> bool:
+        """Whether the first reading leaves something out or changes two things, or may fit by chance."""
+        return bool(self.fitting) and (self.fitting[0].cost >= LEFT_OUT or self.rivals_by_chance > UNLIKELY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +154,22 @@ def read_reported(
     readings = _distinct(sorted(_printed(values, reported), key=lambda one: one.cost))
     fitting = [one for one in readings if reported.fits(one.value)]
     nearest = sorted(readings, key=lambda one: abs(one.value - reported.value))[:NEAREST]
+    if not fitting and reported.unit * EXACT <= reported.top:
+        values += _two_changes(columns, task_id)
+        readings = _distinct(sorted(_printed(values, reported), key=lambda one: one.cost))
+        fitting = [one for one in readings if reported.fits(one.value)]
     steps = {round(one.value / reported.unit) for one in readings if 0 <= one.value <= reported.top}
-    chance = len(steps) * reported.unit / (reported.top + reported.unit)
-    return Readings(reported, tuple(fitting), len(readings), min(chance, len(steps)), () if fitting else tuple(nearest))
+    chance = min(len(steps) * reported.unit / (reported.top + reported.unit), len(steps))
+    if not fitting:
+        return Readings(reported, (), len(readings), chance, tuple(nearest))
+    around = max(NEAR * reported.top, reported.unit)
+    rivals = {
+        round(one.value / reported.unit)
+        for one in readings
+        if one.cost <= fitting[0].cost and abs(one.value - reported.value) <= around
+    }
+    by_chance = len(rivals) * reported.unit / (2 * around)
+    return Readings(reported, tuple(fitting), len(readings), chance, (), len(rivals), by_chance)
 
 
 def _printed(values: Iterable[Reading], reported: Reported) -> Iterator[Reading]:
@@ -339,6 +371,27 @@ def _averages(tasks: Sequence[TaskScore], scores: Scores) -> Iterator[Reading]:
             yield _plain_mean(values, f"{name} of {len(values)} tasks", OTHER_MEAN)
         for place, task in enumerate(tasks if len(values) > 2 else ()):
             yield _plain_mean(_without(values, place), f"{name} without {task.id}", LEFT_OUT)
+
+
+def _two_changes(columns: Sequence[_Column], asked: str) -> Iterator[Reading]:
+    """The average with one task read otherwise, and raw values normalized by a usual guessing value."""
+    tasks = [column.own for column in columns if column.own is not None]
+    for name, values in (
+        ("scores", [(one.score or 0.0) / 100 for one in tasks]),
+        ("raw values", [one.raw or 0.0 for one in tasks]),
+    ):
+        for place, task in enumerate(tasks if asked in {"", "average"} and len(tasks) > 1 else ()):
+            for one in (one for column in columns if column.id == task.id for one in _values(column)):
+                if one.cost < LEFT_OUT and abs(one.value - values[place]) > 1e-9:
+                    mean = fsum([*_without(values, place), one.value]) / len(values)
+                    said = f"plain mean of the {name} of {len(values)} tasks, {task.id} by this reading = {mean:.6g}"
+                    yield Reading(mean, "average", one.metric, (*one.steps, said), TWO_CHANGES + one.cost)
+    for column in columns if asked != "average" else ():
+        for one in (one for one in _values(column) if one.is_raw and one.cost < LEFT_OUT and one.value <= 1):
+            for choices in USUAL_CHOICES:
+                value = _normalized(one.value, (1 / choices, 1.0))
+                said = f"normalized by guessing among {choices} = {value:.6g}"
+                yield replace(one, value=value, steps=(*one.steps, said), cost=OTHER_GUESS + one.cost)
 
 
 def _plain_mean(values: Sequence[float], of: str, cost: int) -> Reading:

@@ -406,12 +406,20 @@ def reported_text(readings: Readings) -> str:
             _lines(one, f"off by {one.value - readings.reported.value:+.4g}") for one in readings.nearest
         )
         return f"No reading of these results gives {text} ({tried}). The nearest:\n\n{nearest}"
-    found = "\n".join(_lines(one, "") for one in readings.fitting[:READINGS_SHOWN])
+    found = "\n".join(
+        _lines(one, f"off by {one.value - readings.reported.value:+.2g}" if readings.is_guess else "")
+        for one in readings.fitting[:READINGS_SHOWN]
+    )
     more = len(readings.fitting) - READINGS_SHOWN
     rest = f"\n… and {counted(more, 'longer reading')}; --format json lists all\n" if more > 0 else ""
     first = readings.fitting[0]
-    is_most = "is most simply" if len(readings.fitting) > 1 else "is"
-    return f"{text} {is_most} {visible(first.task)}: {visible(first.steps[-1])} ({tried}).\n\n{found}{rest}"
+    what = f"{visible(first.task)}: {visible(first.steps[-1])} ({tried})."
+    if readings.is_guess:
+        others = counted(readings.rivals, "value")
+        chance = f"about {readings.rivals_by_chance:.2g} of them fit a number there by chance"
+        what += f" It is a guess: readings as simple give {others} near it, and {chance}."
+    is_it = "may be" if readings.is_guess else "is most simply" if len(readings.fitting) > 1 else "is"
+    return f"{text} {is_it} {what}\n\n{found}{rest}"
 
 
 def _lines(reading: Reading, note: str) -> str:
@@ -428,6 +436,9 @@ def reported_json(readings: Readings) -> dict[str, Any]:
         "tried": readings.tried,
         "by_chance": readings.by_chance,
         "nearest": [_reading_object(one) for one in readings.nearest],
+        "is_guess": readings.is_guess,
+        "rivals": readings.rivals,
+        "rivals_by_chance": readings.rivals_by_chance,
     }
 
 

@@ -18,6 +18,7 @@ from bot.evaluation.reported import Readings, parse_reported, read_reported
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import Judgement
+from bot.reporting.comparison import reported_text
 from tests.evaluation.judging import EXAMPLES, base, declared
 
 COLUMNS = {
@@ -84,6 +85,32 @@ def test_the_mean_over_samples_and_over_subtasks_are_told_apart(kestrel: Judgeme
 def test_a_subtask_that_was_left_out_is_named(kestrel: Judgement) -> None:
     found = asked(kestrel, f"{100 * (156 / 250 + 146 / 250) / 2:.3f}", "musr").fitting
     assert any("without leaderboard_musr_object_placements" in step for one in found for step in one.steps)
+
+
+def test_what_leaves_something_out_is_said_as_a_guess_with_its_rivals(kestrel: Judgement) -> None:
+    scores = [task.score or 0.0 for task in kestrel.rows[0].scores.tasks if task.id != "gpqa"]
+    found = asked(kestrel, f"{sum(scores) / len(scores):.2f}")
+    assert found.is_guess
+    assert found.rivals >= len(found.fitting)
+    told = reported_text(found)
+    assert " may be average: plain mean of the scores without gpqa" in told
+    assert f"readings as simple give {found.rivals} values near it" in told
+    assert not asked(kestrel, f"{kestrel.rows[0].scores.average:.2f}").is_guess
+
+
+def test_two_changes_are_tried_where_no_single_one_fits_and_the_number_is_exact(kestrel: Judgement) -> None:
+    """Such as raw values instead of scores, and another metric of one task."""
+    result, tasks = kestrel.rows[0].result, {task.id: task.raw or 0.0 for task in kestrel.rows[0].scores.tasks}
+    strict = result.leaves["leaderboard_ifeval"].numbers["inst_level_strict_acc,none"]
+    value = 100 * sum((tasks | {"ifeval": strict}).values()) / len(tasks)
+    found = asked(kestrel, f"{value:.2f}")
+    assert found.is_guess
+    assert found.fitting[0].steps[0] == "inst_level_strict_acc,none of ifeval"
+    assert "plain mean of the raw values of 6 tasks, ifeval by this reading" in found.fitting[0].steps[-1]
+    whole = asked(kestrel, f"{value:.0f}", "average").fitting
+    assert not any("by this reading" in step for one in whole for step in one.steps)
+    among_four = asked(kestrel, f"{100 * (tasks['mmlu_pro'] - 1 / 4) / (3 / 4):.3f}", "mmlu_pro").fitting[0]
+    assert among_four.steps[-1].startswith("normalized by guessing among 4 = ")
 
 
 def test_one_of_a_hundred_subtasks_may_be_left_out() -> None:
@@ -175,7 +202,7 @@ def test_a_mean_over_samples_needs_the_number_of_each_subtask() -> None:
         file = json.dumps(lm_eval(rows, {"both": list(rows)}, samples)).encode()
         readings = asked(judged(file), "65.0", "both")
         steps = [one.steps[1] for one in readings.fitting]
-        assert (readings.tried, steps) == ((2, ["mean over the samples of 2 subtasks = 0.65"]) if found else (1, []))
+        assert (readings.tried, steps) == ((2, ["mean over the samples of 2 subtasks = 0.65"]) if found else (6, []))
 
 
 def test_a_mean_without_a_clip_differs_where_a_subtask_is_below_guessing() -> None:
@@ -187,7 +214,7 @@ def test_a_mean_without_a_clip_differs_where_a_subtask_is_below_guessing() -> No
         readings = asked(judged(file), "11.67", "both")
         tried[low] = (readings.tried, [one.steps[1] for one in readings.fitting])
     unclipped = "each subtask normalized, also below guessing"
-    assert (tried[0.5], tried[0.05]) == ((4, []), (6, [unclipped]))  # the plain mean, and that over the samples
+    assert (tried[0.5], tried[0.05]) == ((9, []), (6, [unclipped]))  # two changes are tried, too, where none fits
 
 
 def test_a_perplexity_is_found_as_it_is_and_times_100_and_a_percentage_with_its_sign() -> None:
