@@ -23,6 +23,7 @@ from bot.service.watch.passes import settle_watches
 from tests.service.passes import settle
 from tests.service.stories import Story
 from tests.variants import SLOW, crossed, one_of
+from tests.world.discussions import Discussion
 from tests.world.hub import Hub
 from tests.world.results import path_of, result
 
@@ -55,9 +56,14 @@ def held(story: Story) -> list[str]:
     return [one.text for one in story.settle() if one.outcome == "held"]
 
 
+def discussion_of(story: Story) -> Discussion:
+    """The discussion about the plans of the board, open or not."""
+    [found] = [one for one in story.hub.conversations(story.target, "all") if one.title.startswith("Plans of tiny")]
+    return found
+
+
 def plan_of(story: Story) -> str:
-    [thread] = [one for one in story.hub.conversations(story.target, "all") if one.title.startswith("Plans of tiny")]
-    return next(text for text in thread.comments() if "plan of tiny" in text)
+    return next(text for text in discussion_of(story).comments() if "plan of tiny" in text)
 
 
 def digest_in(text: str) -> str:
@@ -217,12 +223,12 @@ def test_a_mistake_that_is_mended_leaves_nothing_behind(hub: Hub, tmp_path: Path
     story = board(hub, tmp_path, form)
     declared = (story.folder / "tiny.toml").read_text()
     do_break(story, "shots are others")
-    assert len(held(story)) == 1
+    assert (len(held(story)), discussion_of(story).status) == (1, "open")
     story.push(model="acme/new-1b")
     (story.folder / "tiny.toml").write_text(declared)
     story.settle()
 
-    assert "No plan of `tiny` waits" in plan_of(story)
+    assert ("No plan of `tiny` waits" in plan_of(story), discussion_of(story).status) == (True, "closed")
     assert story.state.items.all() == []
     for request in story.requests:
         hub.merge(story.target, request)
