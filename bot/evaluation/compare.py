@@ -20,7 +20,6 @@ import msgspec
 from bot.errors import CallError
 from bot.evaluation.aggregates import is_mean_of_proportions, leaves_of, right_answers, samples_behind, whole
 from bot.evaluation.benchmarks.catalogue import Group, catalogue
-from bot.evaluation.benchmarks.harness import silent_changes
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import counted, examples, grouped
@@ -30,6 +29,7 @@ from bot.evaluation.formats.sameness import generation_of, shown_arguments
 from bot.evaluation.formats.sameness import kind_of as sameness_of
 from bot.evaluation.metric_kinds import kind_of
 from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.rules.silent_change import silent_changes
 from bot.evaluation.score import LeafScore, Scores, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
     LEVEL,
