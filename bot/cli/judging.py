@@ -22,7 +22,8 @@ from bot.evaluation.formats.content import PROPOSES
 from bot.evaluation.formats.other_files import OTHER, kinds
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
-from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
+from bot.evaluation.measurement import sizes
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
@@ -43,6 +44,7 @@ OTHER_TOOL = f"; {PROPOSES}"
 NO_FORM = "; and no numbers beside names of models, of which a form could be made (docs/forms.md)"
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
+MOST_OF_A_BOARD, FEW_OF_A_BOARD = 0.9, 0.2  # shares of its subtasks that say that results are of a leaderboard, or not
 LAYOUTS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml"})  # that a form can read
 MOST_OTHERS = 3  # forms that are tried for the files that the first form does not read
 MOST_COMPARED = 200_000_000  # bytes of files that are compared for a form
@@ -392,6 +394,24 @@ def say(text: str) -> None:
 def ink(stream: TextIO | None = None) -> Ink:
     """Return the colours of a stream, standard output by default; none if it is not a terminal, or nobody wants any."""
     return Ink(colour=wants_colour() and (stream or sys.stdout).isatty())
+
+
+def fitting_leaderboard(judgement: Judgement) -> str:
+    """The id of the shipped leaderboard of which the results have most subtasks, where they have few of this one's."""
+    leaves: dict[str, set[str]] = {}
+    for verdict in judgement.verdicts:
+        if verdict.result is not None:
+            leaves.setdefault(verdict.result.format, set()).update(verdict.result.leaves)
+
+    def share(board: Leaderboard) -> float:
+        known = [sizes(board, one).keys() for one in leaves if one in board.harness.formats]
+        counts = [len(leaves[one] & sizes(board, one).keys()) for one in leaves if one in board.harness.formats]
+        return max((count / len(keys) for count, keys in zip(counts, known, strict=True)), default=0.0)
+
+    share_of = {name: share(load_shipped(name)) for name in shipped()}
+    best = max(share_of, key=lambda name: (share_of[name], name))
+    is_other = share_of[best] > MOST_OF_A_BOARD and share(judgement.leaderboard) < FEW_OF_A_BOARD
+    return best if is_other else ""
 
 
 def end(judgement: Judgement) -> typer.Exit:

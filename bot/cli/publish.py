@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
-from itertools import chain
+from difflib import unified_diff
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -35,7 +36,7 @@ from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import evidence_of, reader_of
 from bot.platforms.platform import open_target
 from bot.publishing.entry import make_entries
-from bot.publishing.publication import Form, word_for
+from bot.publishing.publication import OPENING, CloseRequest, EditComment, Form, PostComment, word_for
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.locate import with_lines
 from bot.reporting.text import terminal_text
@@ -47,6 +48,7 @@ if TYPE_CHECKING:  # what needs an extra, or takes long, is imported when it is 
     from bot.service.settings.config import Watch
 
 
+DRAFTS_SHOWN, DIFF_SHOWN = 3, 60  # requests of a dry run that are shown, and lines of the change of a file
 VERIFY = "leaderboard-bot verify {to} --sources DIR"
 
 
@@ -75,8 +77,11 @@ def publish(
     counted = {file.path for row in judgement.rows for file in row.files}
     evidence = evidence_of(place for place in places if place.name in counted)
     made = make_entries(judgement.rows, evidence)
-    for result in publish_entries(made.entries, target, form, there, dry_run=dry_run):
+    results = publish_entries(made.entries, target, form, there, dry_run=dry_run)
+    for result in results:
         _print_result(result, is_dry_run=dry_run)
+    if dry_run and not quiet:
+        _print_drafts(results)
     for key, why in made.refused.items():
         warn(f"not published: {key}: {why}")
     published = {entry.key for entry in made.entries} | made.refused.keys()
@@ -99,6 +104,36 @@ def _print_result(result: PublishResult, *, is_dry_run: bool) -> None:
     would = "would " if is_dry_run and publication else ""
     typer.echo(without_commands(f"{would}{what}  {result.subject}  {result.where}".rstrip()))
     warn(f"  {result.decision.why}")
+
+
+def _print_drafts(results: Iterable[PublishResult]) -> None:
+    """Print what would be written for the first requests, commits or comments: title, text and changes of files."""
+    drafts = {id(one.decision.publication): one for one in results if one.decision.publication is not None}
+    for result in islice(drafts.values(), DRAFTS_SHOWN):
+        publication = result.decision.publication
+        if publication is None or isinstance(publication, CloseRequest):
+            continue
+        text = publication.text
+        lines = [text.title, "", *text.body.rpartition(f"\n{OPENING}")[0].strip().split("\n"), ""]
+        if not isinstance(publication, PostComment | EditComment):
+            lines += [line for path, new in publication.files.items() for line in _change(path, result.before, new)]
+        typer.echo(without_commands("\n" + "\n".join(f"  {visible(line)}".rstrip() for line in lines)))
+    if len(drafts) > DRAFTS_SHOWN:
+        warn(f"… and {len(drafts) - DRAFTS_SHOWN} more; name fewer files to read them")
+
+
+def _change(path: str, before: Mapping[str, bytes], new: bytes | None) -> Iterator[str]:
+    """The change of a file as a diff; of one that is new or large its size."""
+    old = before.get(path)
+    if old is None and new is not None:
+        yield f"new file {path}, {len(new):,} bytes"
+        return
+    was, will = ((data or b"").decode(errors="replace").split("\n") for data in (old, new))
+    names = path if old else "/dev/null", path if new else "/dev/null"
+    diff = list(unified_diff(was, will, *names, lineterm="", n=1))
+    yield from diff[:DIFF_SHOWN]
+    if len(diff) > DIFF_SHOWN:
+        yield f"… {len(diff) - DIFF_SHOWN} more lines"
 
 
 def _not_published(judgement: Judgement, said: Collection[str]) -> str:

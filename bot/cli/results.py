@@ -20,6 +20,7 @@ from bot.cli.judging import (
     PATHS,
     QUIET,
     end,
+    fitting_leaderboard,
     ink,
     judge_paths,
     say,
@@ -84,6 +85,7 @@ def check(
     )
     if not _names_leaderboard(context):
         _refuse_others(judgement, paths)
+        _warn_of_other(judgement)
     logs = sample_logs(judgement) if samples else []
     if form != "summary":
         judgement = with_lines(judgement, reader_of(places))
@@ -111,6 +113,12 @@ def _names_leaderboard(context: typer.Context) -> bool:
     return source is not None and source.name != "DEFAULT"
 
 
+def _warn_of_other(judgement: Judgement) -> None:
+    """Say that the results are those of another shipped leaderboard than the default one."""
+    if other := fitting_leaderboard(judgement):
+        warn(f"these are tasks of {other} and not of {judgement.leaderboard.id}: add --leaderboard {other}")
+
+
 def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
     """Raise CallError where nobody named a leaderboard, and the results have nothing of the default one."""
     read = [verdict for verdict in judgement.verdicts if verdict.result is not None]
@@ -127,10 +135,13 @@ def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
     faulty = f"{counted(len(faults), 'file')} could not be read{such} {faults[0]}\n" if faults else ""
     if not tasks:
         raise CallError(f"{found}: without a score; let the harness run them to the end and score the answers")
+    nothing = (
+        f"{found}: {tasks}\n{faulty}nothing of {judgement.leaderboard.id} is in them, and no --leaderboard was given\n"
+    )
+    if other := fitting_leaderboard(judgement):
+        raise CallError(f"{nothing}they have the tasks of {other}: leaderboard-bot check {names} --leaderboard {other}")
     raise CallError(
-        f"{found}: {tasks}\n{faulty}"
-        f"nothing of {judgement.leaderboard.id} is in them, and no --leaderboard was given\n"
-        f"to begin a leaderboard of these tasks: leaderboard-bot init ours {each}\n"
+        f"{nothing}to begin a leaderboard of these tasks: leaderboard-bot init ours {each}\n"
         f"then: leaderboard-bot check {names} --leaderboard ours/board.toml"
     )
 
@@ -144,6 +155,7 @@ def _annotations(judgement: Judgement, logs: Sequence[Mapping[str, Any]]) -> str
 
 
 def score(
+    context: typer.Context,
     paths: PATHS,
     leaderboard: LEADERBOARD = DEFAULT,
     form: Annotated[Literal["text", "json", "csv", "markdown"], FORM] = "text",
@@ -165,6 +177,8 @@ def score(
         "markdown": scores_markdown,
     }
     say(written[form](judgement))
+    if not _names_leaderboard(context):
+        _warn_of_other(judgement)
     raise end(judgement)
 
 
@@ -201,10 +215,14 @@ def explain(
     declared = open_leaderboard(leaderboard, read_access())
     if reported:
         judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
+        if not _names_leaderboard(context):
+            _warn_of_other(judgement)
         raise typer.Exit(_explain_reported(judgement, reported, column_named(declared, task) or task, form))
     task = _column(declared, task)
     judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
     say(explanation_text(judgement, task) if form == "text" else to_json(make_report(judgement)) + "\n")
+    if not _names_leaderboard(context):
+        _warn_of_other(judgement)
     for verdict in judgement.unreadable if form != "json" else ():
         warn(unreadable_text(verdict, ink()))
     raise end(judgement)

@@ -36,7 +36,7 @@ from bot.publishing.texts import (
     row_text,
     says_withdrawn,
     shared_steps,
-    with_places,
+    with_notes,
     withdrawn_text,
 )
 from bot.reporting.escape import code
@@ -83,7 +83,7 @@ class DesiredRow:
     """One row of a leaderboard: its entry, or None if `source` has withdrawn it.
 
     `source` is as in `EntryLayout`. `before` is the row at the target when it was read, `disputed` the folder of its
-    first submitter, `target` the target's name, `places` links to the other targets of the row, `beside` other rows of
+    first submitter, `target` the target's name, `notes` sentences about the watch, `beside` other rows of
     its model there. `reason` says why a withdrawn row goes, "" where that is said already. `rank` says where an entry
     would stand.
     """
@@ -95,7 +95,7 @@ class DesiredRow:
     before: Entry | None = None
     disputed: str = ""
     target: str = ""
-    places: Sequence[str] = ()
+    notes: Sequence[str] = ()
     beside: Sequence[Entry] = ()
     reason: str = ""
     rank: Callable[[Entry], str] = field(default=lambda _: "", compare=False)
@@ -137,7 +137,7 @@ class DesiredRow:
         entry, there, said = parse_entry(data or b""), parsed(state.files.get(self.path)), present_text(state, form)
         if form == "comment":
             is_said = state.comment is not None and self.before is not None and self.before == entry
-            comment = with_places(row_text(entry, there, self.mark, self.target), self.places)
+            comment = with_notes(row_text(entry, there, self.mark, self.target), self.notes)
             return said if is_said else comment
         text: PostText | None = None
         if state.request is not None or form == "commit":
@@ -158,7 +158,7 @@ class DesiredRow:
             beside=self.beside,
             rank=rank,
         )
-        return with_places(text, self.places, state.request)
+        return with_notes(text, self.notes, state.request)
 
     def _is_of_another_source(self, state: CurrentState) -> bool:
         """Tell whether what is proposed or said about the row comes from another source, so that it is left alone."""
@@ -178,14 +178,14 @@ def desired_together(
     *,
     derived: Mapping[str, bytes | None] | None = None,
     without: Collection[str] = (),
-    places: Sequence[str] = (),
+    notes: Sequence[str] = (),
     why: Why | None = None,
     is_discussed: bool = False,
 ) -> DesiredState:
     """The desired state of all rows of a shared request: these again, the others as they are proposed.
 
     `derived` are files that ride in it because nobody may write them to main, `without` the paths of declined rows,
-    `places` links to the other targets of the rows. `why` gives the reasons in the text of a migration, `is_discussed`
+    `notes` sentences about the watch. `why` gives the reasons in the text of a migration, `is_discussed`
     says that people can comment at the target.
     """
     files: dict[str, bytes | None] = {**(state.request.files if state.request else {}), **(derived or {})}
@@ -200,7 +200,7 @@ def desired_together(
     ]
     steps = shared_steps(is_discussed=is_discussed) if form == "pull-request" else ""
     said = mark.about(file_marks(new)) if form == "pull-request" and len(new) <= MOST_MARKED else mark
-    return DesiredState(with_places(_shared_text(said, pairs, why, steps), places, state.request), new)
+    return DesiredState(with_notes(_shared_text(said, pairs, why, steps), notes, state.request), new)
 
 
 def _shared_text(

@@ -153,7 +153,7 @@ class SharingRules:
     form: Form
     is_rolling: bool = False
     limit: float = float("inf")
-    places: Sequence[str] = ()
+    notes: Sequence[str] = ()
     why: Why | None = None
     is_discussed: bool = False
 
@@ -279,7 +279,7 @@ def _together(
         [one.row for one in rows],
         form=form,
         without=without,
-        places=rules.places,
+        notes=rules.notes,
         why=rules.why,
         is_discussed=rules.is_discussed,
     )

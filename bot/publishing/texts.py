@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 
 HUB_MODEL = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 COMMIT = re.compile(r"[0-9a-f]{40}")
-FOOT = f"[leaderboard-bot]({HOME}) wrote this, and edits it when the result files change."
+FOOT = (
+    f"[leaderboard-bot]({HOME}) wrote this for whoever runs this account, and edits it when the result files change "
+    f"([how to stop it]({HOME}/blob/main/docs/hub.md#when-it-should-stop))."
+)
 VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with what is pushed here."
 
 TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body, GitHub's
 CUT = 200  # characters of room for the words that say so
-ROOM_FOR_PLACES = 2_000  # characters of room for links to other targets and for the commits of others
+ROOM_FOR_NOTES = 2_000  # characters of room for sentences about the watch and for the commits of others
 FIRST_SUBMITTED = "This row was first submitted in "
 FIRST_NAMED = re.compile(rf"^\*\*{FIRST_SUBMITTED}`([^`\n]+)`, from other files", re.MULTILINE)
 COUNTED = " Counted when this was proposed."
@@ -321,10 +324,10 @@ def judgement_text(judgement: Judgement, mark: Marker, compared: str = "") -> Po
     return fitted(title, body, mark)
 
 
-def with_places(text: PostText, places: Sequence[str], request: Request | None = None) -> PostText:
-    """The text with links, as Markdown, to the other targets of the same rows, and with what others pushed."""
+def with_notes(text: PostText, notes: Sequence[str], request: Request | None = None) -> PostText:
+    """The text with sentences about the watch, as Markdown, and with what others pushed."""
     pushes = request.pushes if request is not None else ()
-    more = [f"The same rows go to {', '.join(places)}."] if places else []
+    more = [*notes]
     if pushes:
         shown = ", ".join(f"{code(one.oid[:12])} by {code(brief(one.author, 60))}" for one in pushes[-PUSHES:])
         more += [f"**{PUSHED}** {shown}. The bot checked the rows above, and no other change of these commits."]
@@ -337,7 +340,7 @@ def with_places(text: PostText, places: Sequence[str], request: Request | None =
 def fitted(title: str, body: str, mark: Marker) -> PostText:
     """A text within the limits of Hub and GitHub: cut at the end of a line, what is open closed, the mark last."""
     last = f"\n\n{mark.render()}"
-    room = BODY_LIMIT - ROOM_FOR_PLACES - len(last)
+    room = BODY_LIMIT - ROOM_FOR_NOTES - len(last)
     if len(body) > room:
         kept = body[: room - CUT].rpartition("\n")[0]
         kept += "\n```" if sum(line.lstrip().startswith("```") for line in kept.split("\n")) % 2 else ""

@@ -43,6 +43,7 @@ from bot.service.watch.event import account_id
 if TYPE_CHECKING:  # only who shares a state with other processes needs the extra `postgres`
     from bot.service.jobs.queue import Jobs
 
+MOST_NAMED = 5  # maintainers that a text names
 MOVES = 10.0  # seconds for which it is not noted again that something moves
 
 
@@ -76,13 +77,16 @@ class WatchContext:
         """A link to a page of the service as Markdown, "" if nobody can reach it."""
         return f"[{words}]({self.public_url}/{page})" if self.public_url else ""
 
-    def other_places(self, to: str) -> list[str]:
-        """Links to the other targets of the watch, for a row that is published at one of them.
+    def notes_at(self, to: str) -> list[str]:
+        """Where else a row goes that is published at a target, and who looks after it, each as a sentence.
 
         They follow from the settings alone, so that no text changes when a request elsewhere is opened or merged.
         """
         others = [one for _, one in self.targets if one.to != to and one.kind != "models"]
-        return [link for one in others if (link := target_link(one))]
+        links = [link for one in others if (link := target_link(one))]
+        people = [code(name) for name in self.watch.maintainers_at(to)[:MOST_NAMED]]
+        notes = [f"The same rows go to {', '.join(links)}."] if links else []
+        return [*notes, f"Questions go to the board's maintainers: {', '.join(people)}."] if people else notes
 
     @property
     def name(self) -> str:

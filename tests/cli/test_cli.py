@@ -19,7 +19,7 @@ from bot import __version__
 from bot.cli.app import SOURCES, app
 from bot.evaluation.rules import ALL_RULES
 from tests.command import BOT, bot
-from tests.evaluation.judging import EXAMPLES, KESTREL, ROOT
+from tests.evaluation.judging import EXAMPLES, KESTREL, ROOT, base_v1
 from tests.service.test_rows_beside import BESIDE, LOWER
 from tests.world.local_git import git
 from tests.world.results import TINY, result
@@ -208,7 +208,8 @@ def test_publish_says_what_it_does_on_one_stream_and_why_on_the_other(tmp_path: 
     call = ("publish", KESTREL, "--to", tmp_path / "board")
     key = "open-llm-v2/example-org/kestrel-7b/651099358104a2b2aea7ef80fd8a9035fe2729e8-bfloat16"
 
-    assert bot(*call, "--dry-run")[:2] == (0, f"would open-request  {key}\n")
+    assert bot(*call, "--dry-run", "--quiet")[:2] == (0, f"would open-request  {key}\n")
+    shown = bot(*call, "--dry-run")[1]
     assert not (tmp_path / "board").exists()
     status, out, err = bot(*call)
     assert status == 0
@@ -216,6 +217,30 @@ def test_publish_says_what_it_does_on_one_stream_and_why_on_the_other(tmp_path: 
     assert "--sources DIR" in err
     assert out.startswith(f"open-request  {key}  ")
     assert bot(*call)[:2] == (0, f"unchanged  {key}\n")
+    [path, *_] = git(tmp_path / "board", "show", "--name-only", "--format=", "--branches=leaderboard-bot/*").split()
+    [title, *body] = git(tmp_path / "board", "log", "-1", "--format=%B", "--branches=leaderboard-bot/*").split("\n")
+    assert f"\n  {title}\n\n  {body[1]}\n" in shown
+    assert f"\n  new file {path}, 2" in shown
+    assert "<!--" not in shown
+
+
+def test_a_dry_run_shows_the_change_of_a_file_that_is_there(tmp_path: Path) -> None:
+    (tmp_path / "tiny.toml").write_text(TINY)
+    (tmp_path / "one.json").write_bytes(result())
+    call = ("publish", tmp_path / "one.json", "--leaderboard", tmp_path / "tiny.toml", "--to", tmp_path / "board")
+    assert bot(*call, "--as", "commit")[0] == 0
+    (tmp_path / "one.json").write_bytes(result(right=(10, 20, 30), date=1_790_000_100.0))
+    shown = bot(*call, "--dry-run")[1].split("\n")
+    sides = [[line for line in shown if line.startswith(f"  {sign}") and '"average": ' in line] for sign in "-+"]
+    assert all(len(side) == 1 for side in sides)
+
+
+@pytest.mark.parametrize("command", ["check", "score", "explain"])
+def test_results_of_another_shipped_leaderboard_are_said_to_be_its(command: str, tmp_path: Path) -> None:
+    (tmp_path / "v1.json").write_text(json.dumps(base_v1()))
+    said = bot(command, tmp_path / "v1.json")[2]
+    assert "open-llm-v1: leaderboard-bot check" in said or said.endswith("add --leaderboard open-llm-v1\n")
+    assert "open-llm-v1" not in bot(command, KESTREL)[2] + bot(command, tmp_path / "v1.json", "-l", "open-llm-v1")[2]
 
 
 def test_a_new_row_says_how_it_differs_from_another_of_its_model(tmp_path: Path) -> None:

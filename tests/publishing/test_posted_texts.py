@@ -19,7 +19,7 @@ from bot.publishing.texts import (
     CUT,
     FOOT,
     PLAN_ROWS_NAMED,
-    ROOM_FOR_PLACES,
+    ROOM_FOR_NOTES,
     SHARED_ROWS_NAMED,
     TITLE_LIMIT,
     board_text,
@@ -29,7 +29,7 @@ from bot.publishing.texts import (
     plan_done_text,
     plan_text,
     rolling_text,
-    with_places,
+    with_notes,
 )
 from bot.publishing.verdict_texts import FOLDER_ROWS, push_text, success_text
 from tests.platforms.github.entries import entry
@@ -236,14 +236,14 @@ def test_a_request_at_a_model() -> None:
 
 def test_links_to_other_targets_stand_before_the_mark() -> None:
     text = PostText("T", f"Body.\n\n{MARK.render()}")
-    assert with_places(text, []) == text
-    assert with_places(text, ["[a](x)", "[b](y)"]) == PostText(
+    assert with_notes(text, []) == text
+    assert with_notes(text, ["The same rows go to [a](x), [b](y)."]) == PostText(
         "T", f"Body.\n\nThe same rows go to [a](x), [b](y).\n\n{MARK.render()}"
     )
 
 
 def test_a_text_at_the_limits_is_whole_and_one_beyond_is_cut_at_the_end_of_a_line() -> None:
-    room = BODY_LIMIT - ROOM_FOR_PLACES - len(f"\n\n{MARK.render()}")
+    room = BODY_LIMIT - ROOM_FOR_NOTES - len(f"\n\n{MARK.render()}")
     last, cut = f"\n\n{MARK.render()}", "\n\n… cut: there is more than a comment can hold."
     assert fitted("t" * TITLE_LIMIT, "b" * room, MARK) == PostText("t" * TITLE_LIMIT, "b" * room + last)
     assert fitted("t" * (TITLE_LIMIT + 1), "", MARK).title == "t" * (TITLE_LIMIT - 1) + "…"
@@ -262,5 +262,5 @@ def test_what_is_open_in_a_text_that_is_cut_is_closed() -> None:
 
 def test_a_text_that_is_cut_leaves_the_room_that_links_need() -> None:
     cut = fitted("", "a line\n" * BODY_LIMIT, MARK).body
-    assert BODY_LIMIT - ROOM_FOR_PLACES - 2 * CUT < len(cut) <= BODY_LIMIT - ROOM_FOR_PLACES
+    assert BODY_LIMIT - ROOM_FOR_NOTES - 2 * CUT < len(cut) <= BODY_LIMIT - ROOM_FOR_NOTES
     assert "```" not in fitted("", "a ``` b\n" + "x" * BODY_LIMIT, MARK).body.partition("\n")[2]

@@ -47,8 +47,9 @@ def test_the_text_of_a_new_row() -> None:
 **Merge** this to add the row to the board. **Close** it to decline: these numbers of these files are not proposed \
 again, others are.
 
-[leaderboard-bot](https://github.com/leaderboard-bot/leaderboard-bot) wrote this, and edits it when the result files \
-change.
+[leaderboard-bot](https://github.com/leaderboard-bot/leaderboard-bot) wrote this for whoever runs this account, \
+and edits it when the result files change \
+([how to stop it](https://github.com/leaderboard-bot/leaderboard-bot/blob/main/docs/hub.md#when-it-should-stop)).
 
 <!-- leaderboard-bot {{"key": "{row.key}", "kind": "entry", "leaderboard": "tiny"}} -->""",
     )

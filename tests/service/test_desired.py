@@ -31,6 +31,8 @@ from tests.service.passes import shown_rows
 OURS, THEIRS = "hf://datasets/acme/results", "hf://datasets/olympus/results"
 SAID = PostText("As it was", "What a request or a comment says.")
 
+SAME = "The same rows go to [a board](u)."
+
 
 def of(source: str, commit: str = "a" * 40, model: str = "acme/atlas-7b", day: int = 1, **more: Any) -> Entry:
     """A row from a source."""
@@ -68,7 +70,7 @@ def test_a_row_is_known_by_its_leaderboard_and_key() -> None:
 
 
 def test_a_new_row_is_added_with_its_text() -> None:
-    row = desired_row(NEW, target="hf://datasets/acme/contents", disputed="acme__first", places=("[a board](u)",))
+    row = desired_row(NEW, target="hf://datasets/acme/contents", disputed="acme__first", notes=[SAME])
     found = row.at(CurrentState(), "pull-request")
     assert found.files == {PATH: NEW.to_bytes()}
     assert found.text.title == "Add acme/atlas-7b (bfloat16): 58.33, first submitted in acme__first"
@@ -139,7 +141,7 @@ def test_the_first_that_is_the_same_row_is_taken() -> None:
 
 
 def test_a_comment_has_the_row_and_no_file() -> None:
-    row = desired_row(NEW, target="hf://datasets/acme/contents", places=("[a board](u)",))
+    row = desired_row(NEW, target="hf://datasets/acme/contents", notes=[SAME])
     found = row.at(CurrentState(), "comment")
     assert (found.files, found.text.title) == ({}, "acme/atlas-7b (bfloat16): 58.33")
     assert "<summary>The row as JSON</summary>" in found.text.body
@@ -269,7 +271,12 @@ def test_the_marks_of_shared_requests_name_the_leaderboard() -> None:
 def test_rows_join_what_a_shared_request_proposes() -> None:
     state = CurrentState({}, request({"entries/tiny/x.json": b"x", PATH: BETTER.to_bytes()}))
     found = desired_together(
-        ROLLING, both(), state, "pull-request", derived={"README.md": b"card"}, places=("[a board](u)",)
+        ROLLING,
+        both(),
+        state,
+        "pull-request",
+        derived={"README.md": b"card"},
+        notes=[SAME],
     )
     assert found.files == {
         "entries/tiny/x.json": b"x",

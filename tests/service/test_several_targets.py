@@ -38,7 +38,8 @@ def table(hub: Hub) -> Repository:
 
 @pytest.fixture
 def story(hub: Hub, tmp_path: Path, table: Repository) -> Iterator[ModelStory]:
-    story = ModelStory(hub, tmp_path, settings=SETTINGS.replace("comments = false\n", "") + OTHERS)
+    settings = SETTINGS.replace("comments = false\n", 'maintainers = ["ann"]\n') + OTHERS
+    story = ModelStory(hub, tmp_path, settings=settings)
     yield story
     story.end()
 
@@ -58,6 +59,8 @@ def test_every_request_of_a_row_names_the_other_targets_and_nothing_changes_late
     assert f"\nThe same rows go to {TABLES}.\n" in entry.description
     assert f"\nThe same rows go to {ENTRIES}.\n" in row.description
     assert f"\nThe same rows go to {ENTRIES}, {TABLES}.\n" in model.description
+    asked = "\nQuestions go to the board's maintainers: `ann`.\n"
+    assert all(asked in request.description for request in (entry, row, model))
     assert story.acts() == ["request"] * 3
 
     for repository, request in ((story.target, entry), (table, row), (story.model, model)):

@@ -9,7 +9,7 @@ from bot.publishing.hub_evals.eval_results_layout import EvalResultsLayout, is_o
 from bot.publishing.hub_evals.model_layout import model_mark, model_request_text, model_withdrawn_text
 from bot.publishing.layout import Draft, RowChange
 from bot.publishing.publication import CurrentState, DesiredState, Marker, PostText
-from bot.publishing.texts import with_places
+from bot.publishing.texts import with_notes
 
 NOTHING = PostText("", "")
 CLOSED = "its owner closed a request with these values; they are not proposed again"
@@ -20,14 +20,14 @@ CLOSED_TWICE = "its owner closed more than one request; nothing more is proposed
 class WantedModel:
     """What is wanted of one model's repository, whatever it holds.
 
-    `changes` are all rows of the model, `places` links to the other targets, `closings` how many requests of the bot
+    `changes` are all rows of the model, `notes` sentences about the watch, `closings` how many requests of the bot
     people closed there: what the last one proposed is final, and after a second one everything is.
     """
 
     model: str
     layout: EvalResultsLayout
     changes: Sequence[RowChange]
-    places: Sequence[str] = ()
+    notes: Sequence[str] = ()
     closings: int = 0
 
     @property
@@ -77,5 +77,5 @@ def desired_model(wanted: WantedModel, state: CurrentState) -> DesiredModel:
     mark, title = wanted.mark.about(layout.marks(files)), layout.leaderboard.title
     if row is None:
         return DesiredModel(DesiredState(model_withdrawn_text(wanted.model, title, mark), files), draft, closed)
-    text = with_places(model_request_text(row.entry, title, draft, mark), wanted.places)
+    text = with_notes(model_request_text(row.entry, title, draft, mark), wanted.notes)
     return DesiredModel(DesiredState(text, files), draft, closed)

@@ -17,7 +17,7 @@ from bot.publishing.texts import (
     disputed_remark,
     shared_steps,
     table_text,
-    with_places,
+    with_notes,
 )
 
 Files = Mapping[str, bytes]
@@ -38,7 +38,7 @@ class WantedTable:
     `rows` are the rows that are looked at, None for one that was withdrawn, and `known` is the record of what the bot
     wrote. `disputed` has, by key, the folder of another first submitter, and `declined` are the keys of rows that a
     maintainer left out. Where `declaration` is given, it and the entries of rows are kept beside the table: of those
-    that change, and with them of those that the table has already. `places` are links to the other targets,
+    that change, and with them of those that the table has already. `notes` are sentences about the watch,
     `is_discussed` says that people can comment there.
     """
 
@@ -50,7 +50,7 @@ class WantedTable:
     disputed: Mapping[str, str] = field(default_factory=dict)
     declined: AbstractSet[str] = frozenset()
     declaration: Leaderboard | None = None
-    places: Sequence[str] = ()
+    notes: Sequence[str] = ()
     is_discussed: bool = False
 
     @property
@@ -158,7 +158,7 @@ def _drafted(
         steps = shared_steps(KEY_OF_TABLE, is_discussed=wanted.is_discussed)
     if kept and equal:
         steps = f"{adopted_line(len(equal))}\n\n{steps}".rstrip()
-    text = with_places(table_text(draft, remarks, mark, steps, changed), wanted.places, state.request)
+    text = with_notes(table_text(draft, remarks, mark, steps, changed), wanted.notes, state.request)
     return DesiredState(text, {**main, **draft.files, **kept})
 
 

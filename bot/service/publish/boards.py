@@ -224,13 +224,13 @@ class BoardUpdater:
             return ""
         mark = rolling_mark(board.id)
         request = self.target.read_state(mark, ()).request
-        places = self.context.other_places(self.to)
+        notes = self.context.notes_at(self.to)
         done = reconcile(
             self.target,
             mark,
             tuple(dict.fromkeys([*files, *(request.files if request else ())])),
             lambda state: desired_together(
-                mark, [], state, "pull-request", derived=files, places=places, is_discussed=True
+                mark, [], state, "pull-request", derived=files, notes=notes, is_discussed=True
             ),
             "pull-request",
         )

@@ -94,7 +94,7 @@ class EntryRows(TargetRows[SeenRow]):
             made.before,
             made.disputed,
             self.target.name,
-            self.context.other_places(self.settings.to),
+            self.context.notes_at(self.settings.to),
             beside,
             reason=made.reason if made.entry is None else "",
             rank=self._rank,
@@ -271,7 +271,7 @@ class EntryRows(TargetRows[SeenRow]):
             self.settings.form,
             self.is_bulk or watch.pull_requests == "rolling",
             watch.backfill_limit,
-            self.context.other_places(self.settings.to),
+            self.context.notes_at(self.settings.to),
             self.why,
             is_discussed=self.target.comments is not None,
         )

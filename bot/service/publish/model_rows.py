@@ -270,7 +270,7 @@ class ModelRows(TargetRows[SeenModel]):
         changes = self._changes(items)
         paths = layout.paths(hub.result_files(repository))
         closings = repository.closings(model_mark(model, layout.leaderboard.id))
-        wanted = WantedModel(model, layout, changes, self.context.other_places(self.settings.to), closings)
+        wanted = WantedModel(model, layout, changes, self.context.notes_at(self.settings.to), closings)
         read = repository.read_state(wanted.mark, paths)
         state = self.with_closed(repository, read, lambda: layout.marks(layout.draft(changes, read.files).files))
         found = desired_model(wanted, state)

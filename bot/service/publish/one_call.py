@@ -80,7 +80,7 @@ class OneCall:
                 self.target, one.mark, one.paths, one.desire, one.form, dry_run=dry_run, is_restored=one.is_restored
             )
             for seen in one.rows:
-                found.setdefault(seen.row.key, PublishResult(seen.row.key, done.decision, done.where))
+                found.setdefault(seen.row.key, replace(done, subject=seen.row.key))
         return found
 
     def _see(self, entry: Entry, shared: SharedRequests) -> SeenRow:

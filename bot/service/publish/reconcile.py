@@ -6,8 +6,8 @@ Each write is a reconciliation for one mark: look, decide, write once, and look 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from bot.evaluation.evidence import EvidenceWord
@@ -34,11 +34,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class PublishResult:
-    """The result for one row or request: the decision, and where it can be seen ("" if nothing was done)."""
+    """The result for one row or request: the decision, and where it can be seen ("" if nothing was done).
+
+    `before` are the files at the main branch that the decision was made on.
+    """
 
     subject: str
     decision: Decision
     where: str = ""
+    before: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def reconcile(
@@ -66,7 +70,7 @@ def reconcile(
             stays = Decision(None, "the open request stays as it is")
             decision = stays if wanted.stays else decide(mark, wanted.text, wanted.files, state, form)
             if decision.publication is None or dry_run:
-                return done or PublishResult(mark.key, decision)
+                return done or PublishResult(mark.key, decision, before=state.files)
             result = PublishResult(mark.key, decision, target.apply(decision.publication))
             if isinstance(decision.publication, Commit) and state.request is not None:
                 done = result

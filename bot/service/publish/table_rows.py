@@ -182,7 +182,7 @@ class TableRows(TargetRows[str]):
             {key: folder for key, (_, folder) in rows.items() if folder},
             {key for key, status in statuses.items() if status.fate == "declined"},
             self.context.leaderboard if self._keeps_records else None,
-            self.context.other_places(self.settings.to),
+            self.context.notes_at(self.settings.to),
             is_discussed=self.target.comments is not None,
         )
 
