@@ -1,1 +1,1 @@
-"""What is known of benchmarks and harnesses: the catalogue, the families of MMLU, releases and silent changes."""
+"""What is known of benchmarks and harnesses: the catalogue, the families of MMLU, and releases."""
