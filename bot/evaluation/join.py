@@ -23,7 +23,7 @@ from bot.evaluation.result import Result
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
 from bot.evaluation.rules.duplicate_scores import duplicate_scores
-from bot.evaluation.rules.harness_commit import judge_harness
+from bot.evaluation.rules.harness_commit import judge_harness, range_of
 from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.missing_task import missing_task
 from bot.evaluation.rules.nearly_duplicate import nearly_duplicate
@@ -303,11 +303,7 @@ def _conditions(verdict: Verdict, leaderboard: Leaderboard, facts: Facts) -> tup
     if leaderboard.join.settings == "never" or verdict.result is None:
         return (verdict.sha256, ())
     result = verdict.result
-    span = judge_harness(result.harness, leaderboard, facts).span
-    if span is None:
-        written = [number for number, one in enumerate(leaderboard.harness.accepted) if result.format in one.formats]
-        possible = written or range(len(leaderboard.harness.accepted))
-        span = possible[0] if len(possible) == 1 else None
+    span = range_of(result.harness, result.format, leaderboard, facts)
     settings = sorted(settings_of(result).items())
     examples = tuple(one for one in settings if is_of_examples(one[0])) if has_examples(result) else None
     others = tuple(one for one in settings if not is_of_examples(one[0]))

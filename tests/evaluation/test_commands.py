@@ -122,6 +122,20 @@ def test_a_program_of_its_own_is_not_called_as_the_harness_is() -> None:
     assert not any(one.command for one in (*judgement.rows[0].findings, *judgement.verdicts[0].findings))
 
 
+def test_where_no_file_could_join_the_row_all_tasks_are_measured_by_one_harness(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    finding = missing(lacking(lm_eval_version=None, git_hash="0123abcd"))
+    assert (
+        finding.hint
+        == "no file joins one whose harness is not known: measure all tasks by one that is (lm-eval 0.4.13):"
+    )
+    installing, *calls = finding.command.split(" && ")
+    tasks = [parsed_by_the_harness(f"{installing} && {call}", monkeypatch).tasks for call in calls]
+    assert [one for some in tasks for one in some if one in {PRO, "leaderboard_bbh", "leaderboard_ifeval"}]
+    assert [PRO] in tasks
+
+
 @pytest.mark.parametrize(
     ("repository", "version", "source", "leaf", "installs"),
     [

@@ -20,6 +20,7 @@ from bot.platforms.platform import Access, Opener
 from bot.publishing.entry import declaration_path, parse_entry
 from bot.service.checks.badge import badge_of
 from bot.service.checks.verify import VerifiedRow, Verifier
+from bot.service.checks.verify_board import compare_file
 from bot.service.checks.verify_evidence import model_state
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
@@ -238,6 +239,14 @@ def test_the_command_says_which_rows_do_not_follow(place: Path) -> None:
     assert sorted(row["outcome"] for row in json.loads(out)) == ["follows", "untraceable"]
     status, _, err = bot("verify", place / "board", "acme/none", "--sources", place)
     assert (status, err) == (2, "leaderboard-bot: acme/none: no row at the target has this key, path or model\n")
+
+
+def test_of_a_table_the_edited_row_is_named_before_those_whose_rank_it_moved() -> None:
+    there = b"entry,rank_best,average\na.json,2,40\nb.json,1,50\n"
+    found = compare_file("leaderboard.csv", there, b"entry,rank_best,average\na.json,1,40\nb.json,2,30\n")
+    assert found is not None
+    told = [one.name for one in found.differences]
+    assert told == ["average of b.json", "rank_best of a.json", "rank_best of b.json"]
 
 
 @pytest.mark.slow

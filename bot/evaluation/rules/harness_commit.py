@@ -55,6 +55,16 @@ def judge_harness(harness: HarnessVersion, leaderboard: Leaderboard, facts: Fact
     return _by_commit(harness.git_hash, accepted, facts)
 
 
+def range_of(harness: HarnessVersion, format_id: str, leaderboard: Leaderboard, facts: Facts) -> int | None:
+    """The number of the accepted range in which a file counts; of an unverifiable harness the only possible one."""
+    span = judge_harness(harness, leaderboard, facts).span
+    if span is not None:
+        return span
+    written = [number for number, one in enumerate(leaderboard.harness.accepted) if format_id in one.formats]
+    possible = written or range(len(leaderboard.harness.accepted))
+    return possible[0] if len(possible) == 1 else None
+
+
 def _of_tool(harness: HarnessVersion, repository: str, accepted: tuple[Accepted, ...], facts: Facts) -> HarnessAnswer:
     """Judge a tool other than lm-eval by the ranges of its own repository: no table here knows its releases."""
     spans = [(number, span) for number, span in enumerate(accepted) if span.repository.lower() == repository.lower()]

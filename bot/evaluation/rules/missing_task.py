@@ -29,8 +29,9 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.identity import why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, sizes
-from bot.evaluation.result import Result
-from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule
+from bot.evaluation.result import HarnessVersion, Result
+from bot.evaluation.rules.harness_commit import advised_version, range_of
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule, with_groups
 from bot.evaluation.task import Leaf
 
 UNSAID = "not recorded"
@@ -55,12 +56,15 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     task, result = missing[0].task, case.row.result
     keys = list(dict.fromkeys(required.leaf_key for required in missing))
     formats = list(dict.fromkeys(one for required in missing for one in case.leaderboard.formats_of(required.leaf)))
-    hint, command = rerun_advice(case, [(keys, task.num_fewshot)], "measure it")
+    hint, command = _advice(case, keys, task.num_fewshot)
     if result.format not in formats:
         known = format_of(formats[0])
         wanted = Rerun(replace(result.model, args=""), tuple(leaf.key(known.id) for leaf in _leaves(missing)), None, {})
         command = known.rerun(wanted) if known.rerun else ""
-        hint = f"measure it with {known.title}{':' if command else ''}"
+        version = advised_version(HarnessVersion(""), known.id, wanted.leaf_keys, case.leaderboard, case.facts)
+        if command and version and known.install:
+            command = f"{known.install(*version, wanted)} && {command}"
+        hint = f"measure it with {version.title if version else known.title}{':' if command else ''}"
     whole = len(keys) == len(task.leaves)
     elsewhere, remedy = _elsewhere(case, missing)
     return Violation(
@@ -71,6 +75,16 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
         tuple(dict.fromkeys(required.leaf.id for required in missing)),
         command,
     )
+
+
+def _advice(case: RowCase, keys: list[str], num_fewshot: int | None) -> tuple[str, str]:
+    """How to measure what is missing; all of it where the row's harness is not known, since no other file joins it."""
+    board, result = case.leaderboard, case.result
+    if not board.harness.accepted or range_of(result.harness, result.format, board, case.facts) is not None:
+        return rerun_advice(case, [(keys, num_fewshot)], "measure it")
+    by_shots = grouped((task.num_fewshot, leaf.key(result.format)) for task, leaf in board.leaves())
+    what = "no file joins one whose harness is not known: measure all tasks by one that is"
+    return rerun_advice(case, [(with_groups(every, result), shots) for shots, every in by_shots.items()], what)
 
 
 def _leaves(missing: list[RequiredMetric]) -> list[Leaf]:

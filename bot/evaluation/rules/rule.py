@@ -198,14 +198,14 @@ def rerun_advice(case: Case | RowCase, part: Parts, what: str, *, newest: bool =
     `what` says what to do, such as "measure it again". Where no command can be given the hint says the number of shots.
     """
     version, command = _rerun(case, part, case.result.model, newest=newest)
-    shots = "" if command or part[0][1] is None else f" with {part[0][1]} shots"
+    shots = "" if command or len(part) > 1 or part[0][1] is None else f" with {part[0][1]} shots"
     return f"{what}{shots}{version}{':' if command else ''}", command
 
 
 def run_again(case: Case, what: str, model: Model | None = None, *, newest: bool = False) -> tuple[str, str]:
     """The hint and the command that make a whole run again, of the file's model or of this one; groups by name."""
     by_shots = grouped((one.required.task.num_fewshot, one) for one in case.measurements.present)
-    parts = [(_with_groups(keys_of(found), case.result), shots) for shots, found in by_shots.items()]
+    parts = [(with_groups(keys_of(found), case.result), shots) for shots, found in by_shots.items()]
     version, command = _rerun(case, parts, model or case.result.model, newest=newest)
     return f"{what}{version}{':' if command else ''}", command
 
@@ -224,7 +224,7 @@ def _rerun(case: Case | RowCase, parts: Parts, model: Model, *, newest: bool) ->
     return f" ({advised.title})" if advised else "", " && ".join(commands)
 
 
-def _with_groups(keys: list[str], result: Result) -> list[str]:
+def with_groups(keys: list[str], result: Result) -> list[str]:
     """The keys of leaves, with the name of each group whose members are all among them in their place."""
     for group, members in sorted(result.subtasks.items(), key=lambda one: -len(one[1])):
         if len(members) > 1 and set(members) <= set(keys):

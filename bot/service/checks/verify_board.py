@@ -58,7 +58,7 @@ def _wrong(verifier: Verifier, files: Mapping[str, bytes]) -> tuple[VerifiedRow,
         own = [entry for entry in entries if entry.leaderboard.id == declared.id]
         words = words_at(verifier.target, own) if b"remeasured" in files[CSV_NAME] else {}
         given = derived_files(make_board(own, declared, words), files.get)
-        found = tuple(filter(None, (_difference(path, files[path], given[path]) for path in files if path in given)))
+        found = tuple(filter(None, (compare_file(path, files[path], given[path]) for path in files if path in given)))
         if not found:
             return ()
         first = first or found
@@ -80,7 +80,7 @@ def _declarations(verifier: Verifier) -> Iterator[Leaderboard]:
         yield verifier.declaration(of_digest[digest])
 
 
-def _difference(path: str, there: bytes, given: bytes) -> VerifiedRow | None:
+def compare_file(path: str, there: bytes, given: bytes) -> VerifiedRow | None:
     """A file that does not follow, with the cells that differ where it is the table.
 
     A column that an older version did not write is no difference.
@@ -92,10 +92,11 @@ def _difference(path: str, there: bytes, given: bytes) -> VerifiedRow | None:
     new = {place: value for place, value in new.items() if place[1] in columns}
     if old and list(old.items()) == list(new.items()):
         return None
+    places = [place for place in dict.fromkeys([*new, *old]) if old.get(place) != new.get(place)]
+    places.sort(key=lambda place: place[1].startswith("rank"))  # one edited row moves the ranks of others
     cells = tuple(
         Difference(f"{column} of {entry}", old.get((entry, column)), new.get((entry, column)))
-        for entry, column in dict.fromkeys([*new, *old])
-        if old.get((entry, column)) != new.get((entry, column))
+        for entry, column in places
     )
     are = "is" if len(cells) == 1 else "are"
     said = f"{counted(len(cells), 'cell')} {are} not what the entries give"
