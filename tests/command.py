@@ -1,19 +1,21 @@
 """The command line as a process: its status and both streams.
 
-Most of what a command costs is to load its modules and declarations. A process that has done that forks for each call
-of `bot`, with the folder, the environment and the streams of that call; what decides how Python starts gets a process
-of its own.
+Most of what a command costs is to load its modules and declarations. A process that has done that, one for all workers
+of a run, forks for each call of `bot`, with the folder, the environment and the streams of that call; what decides how
+Python starts gets a process of its own.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
+import socket
 import subprocess
 import sys
-from functools import cache
+from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 from tests.costs import BY_LAUNCHER
 
@@ -26,6 +28,7 @@ OF_START = (
     "HF_HUB_",
     "HF_HOME",
 )  # variables that Python and the Hub's client read when they start
+LAUNCHERS: list[subprocess.Popen[bytes]] = []  # of this process: a second one, where another worker's ended before
 
 
 def bot(*args: object, **more: object) -> tuple[int, str, str]:
@@ -48,18 +51,36 @@ def completed(*args: object, **more: object) -> subprocess.CompletedProcess[str]
 
 
 def forked(args: list[str], cwd: str, environ: dict[str, str]) -> tuple[int, str, str]:
-    with TemporaryDirectory() as folder:
-        os.mkfifo(f"{folder}/status")
-        orders = launcher().stdin
-        assert orders is not None
-        orders.write(json.dumps({"args": args, "cwd": cwd, "environ": environ, "folder": folder}) + "\n")
-        orders.flush()
-        status, seconds = Path(folder, "status").read_text().split()
+    with TemporaryDirectory() as folder, to_launcher() as connection:
+        connection.sendall(json.dumps({"args": args, "cwd": cwd, "environ": environ, "folder": folder}).encode())
+        connection.shutdown(socket.SHUT_WR)
+        status, seconds = connection.recv(100).split()
         BY_LAUNCHER.append(float(seconds))
         return int(status), *(Path(folder, name).read_bytes().decode() for name in ("out", "err"))
 
 
-@cache
-def launcher() -> subprocess.Popen[str]:
-    """Ends with this process, because its input does."""
-    return subprocess.Popen([sys.executable, "-m", "tests.launcher"], cwd=ROOT, stdin=subprocess.PIPE, text=True)
+def to_launcher() -> socket.socket:
+    """A connection to the launcher of this run; the first worker that needs one starts it."""
+    at = Path(gettempdir(), f"bot-{os.environ.get('PYTEST_XDIST_TESTRUNUID', os.getpid())}")
+    folder = os.open(ROOT, os.O_RDONLY)
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        connection = socket.socket(socket.AF_UNIX)
+        with suppress(FileNotFoundError, ConnectionRefusedError):
+            connection.connect(str(at))
+            return connection
+        start_launcher(at)
+        connection.connect(str(at))
+        return connection
+    finally:
+        os.close(folder)
+
+
+def start_launcher(at: Path) -> None:
+    """It ends with this process, because its input does."""
+    at.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(at))
+        listener.listen()
+        command = [sys.executable, "-m", "tests.launcher", str(listener.fileno())]
+        LAUNCHERS.append(subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, pass_fds=[listener.fileno()]))

@@ -1,4 +1,4 @@
-"""Loads what commands load, and forks for each line of its input: see `command.py`."""
+"""Loads what commands load, and forks for each connection to a socket: see `command.py`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import gc
 import importlib
 import json
 import os
+import select
 import signal
+import socket
 import sys
 import threading
 from pathlib import Path
@@ -15,7 +17,16 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 COMMANDS = ("app", "audits", "checks", "compare", "init", "leaderboards", "publish", "results", "service", "webhooks")
-LOADED = [*(f"bot.cli.{name}" for name in COMMANDS), "sqlalchemy"]
+# Commands load these when they are called.
+LATER = (
+    "cli.adopt",
+    "cli.propose",
+    "cli.recomputed",
+    "platforms.github.platform",
+    "platforms.hub.platform",
+    "service.watch.passes",
+)
+LOADED = [*(f"bot.cli.{name}" for name in COMMANDS), *(f"bot.{name}" for name in LATER), "httpcore", "sqlalchemy"]
 
 
 def warm_up() -> None:
@@ -37,22 +48,35 @@ def warm_up() -> None:
 
 
 def next_command() -> None:
-    """Return in a new process for each order that comes; leave where none comes any more."""
+    """Return in a new process for each order that comes; leave where the process that began this one ends."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for a command
-    for line in sys.stdin:
+    listener = socket.socket(fileno=int(sys.argv[1]))
+    listener.set_inheritable(False)
+    is_over = False
+    while True:
+        if listener not in select.select([listener, sys.stdin], [], [], 0 if is_over else None)[0]:
+            if is_over:
+                os._exit(0)
+            Path(listener.getsockname()).unlink()
+            is_over = True  # nobody finds it any more; who did gets an answer
+            continue
+        connection, _ = listener.accept()
         if os.fork() == 0:
-            order = json.loads(line)
+            listener.close()
+            with connection.makefile() as sent:
+                order = json.load(sent)
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             command = os.fork()
             if command == 0:
+                connection.close()
                 begin(order)
                 return
             _, status = os.waitpid(command, 0)
             children = os.times()
             seconds = children.children_user + children.children_system
-            Path(order["folder"], "status").write_text(f"{os.waitstatus_to_exitcode(status)} {seconds}")
+            connection.sendall(f"{os.waitstatus_to_exitcode(status)} {seconds}".encode())
             os._exit(0)
-    os._exit(0)
+        connection.close()
 
 
 def begin(order: dict[str, Any]) -> None:
