@@ -16,6 +16,7 @@ from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from tests.evaluation.drafting import binary, drafted, modern, only_task, sized
 from tests.evaluation.judging import base, base_v1, judgement_of, outcome_of
 from tests.evaluation.parts import leaves_of, only
+from tests.texts import any_text
 
 
 def test_a_draft_scores_as_the_shipped_declaration_does() -> None:
@@ -281,15 +282,15 @@ def test_faults_of_the_file_are_named_by_its_own_draft() -> None:
     }
 
 
-NUMBERS = st.one_of(st.floats(), st.integers(-(2**70), 2**70), st.text(max_size=5), st.none(), st.booleans())
-KEYS = st.text(st.characters(codec="utf-8", exclude_categories=("C",)), min_size=1, max_size=20)
+NUMBERS = st.one_of(st.floats(), st.integers(-(2**70), 2**70), any_text(max_size=5), st.none(), st.booleans())
+KEYS = st.text(st.characters(exclude_categories=["C"]), min_size=1, max_size=20)
 LEAVES = st.builds(
     LeafResult,
     st.dictionaries(
         st.sampled_from(["acc", "acc,none", "acc_stderr,none", "ppl,none", "x", "f1,a,b"]) | KEYS, NUMBERS, max_size=5
     ),
     st.none() | st.integers(0, 30),
-    st.none() | st.floats(allow_nan=False) | st.text(max_size=5),
+    st.none() | st.floats(allow_nan=False) | any_text(max_size=5),
     st.none() | st.integers(0, 10_000),
     st.none() | st.integers(0, 10_000),
 )

@@ -13,6 +13,7 @@ from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import base, dumps, judgement_of, outcome_of, patched, rules_of
+from tests.texts import any_text
 
 TOKEN = "hf_" + "aB3" * 12
 
@@ -46,7 +47,9 @@ def test_the_same_value_twice_is_no_fault() -> None:
     assert not parse_result(again).repeated
 
 
-@given(st.dictionaries(st.text(), st.one_of(st.text(), st.floats(), st.none(), st.dictionaries(st.text(), st.text()))))
+@given(
+    st.dictionaries(any_text(), st.one_of(any_text(), st.floats(), st.none(), st.dictionaries(any_text(), any_text())))
+)
 def test_texts_of_any_kind_are_no_repeated_keys(row: dict[str, object]) -> None:
     data = base()
     data["results"]["leaderboard_mmlu_pro"] |= row

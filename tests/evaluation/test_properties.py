@@ -25,13 +25,14 @@ from bot.reporting.locate import Locator, with_lines
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import EXAMPLES, ROOT, base, base_v1, declared, dumps, outcome_of, patch, stderr
+from tests.texts import any_text
 
 SHARES = st.floats(0, 1)
 SCALARS = (
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
+    st.none() | st.booleans() | st.integers() | st.floats() | any_text(max_size=20)
     | st.sampled_from([10**400, -(10**30), 2**63, 1e308, "N/A", " ", "a|b|5", "acc,none", "leaderboard", 0.5, "Yaml"])
 )  # fmt: skip
-KEYS = st.text(max_size=8) | st.sampled_from([
+KEYS = any_text(max_size=8) | st.sampled_from([
     "results", "groups", "group_subtasks", "configs", "versions", "n-shot", "n-samples", "config", "config_general",
     "git_hash", "date", "lm_eval_version", "task_hashes", "model_name", "chat_template", "limit", "model_args",
     "no_cache", "num_fewshot", "acc,none", "acc_stderr,none", "effective", "original", "leaderboard_mmlu_pro", "all",
@@ -256,7 +257,7 @@ def test_a_locator_finds_the_line_that_a_slow_writer_noted(value: dict[str, Any]
         assert locator.line_of("") == 0
 
 
-@given(st.binary(max_size=60), st.text(max_size=20))
+@given(st.binary(max_size=60), any_text(max_size=20))
 def test_a_locator_answers_for_any_bytes_and_pointer(data: bytes, pointer: str) -> None:
     assert 0 <= Locator(data).line_of(pointer) <= data.count(b"\n") + 1
 

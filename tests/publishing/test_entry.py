@@ -39,6 +39,7 @@ from bot.publishing.entry import (
 )
 from tests.evaluation.judging import ABSENT, base, declared, dumps, entry_from, judgement_of, outcome_of, patched
 from tests.evaluation.parts import parts_of
+from tests.texts import any_text
 
 DAY = date(2026, 6, 1)
 ENTRY = entry_from(base(), source="acme/results", commit="0" * 40)
@@ -46,10 +47,10 @@ entries = st.builds(
     lambda model, average, remarks, versions: replace(
         ENTRY, model=model, average=average, warnings=tuple(remarks), versions=versions
     ),
-    st.builds(EntryModel, st.text(), st.text(), st.text(), st.booleans()),
+    st.builds(EntryModel, any_text(), any_text(), any_text(), st.booleans()),
     st.none() | st.floats(-1e99, 1e99),
-    st.lists(st.builds(Remark, st.text(), st.text()), max_size=3),
-    st.dictionaries(st.text(), st.text(), max_size=3),
+    st.lists(st.builds(Remark, any_text(), any_text()), max_size=3),
+    st.dictionaries(any_text(), any_text(), max_size=3),
 )
 
 

@@ -41,6 +41,7 @@ from bot.publishing.publication import (
     word_for,
 )
 from tests.platforms.git.publisher import entry
+from tests.texts import any_text
 
 MARK = Marker("entry", "tiny/acme/atlas-7b/0-bfloat16", "tiny")
 TEXT = PostText("Add it", f"Body.\n\n{MARK.render()}")
@@ -217,7 +218,7 @@ def test_a_row_that_is_not_there_need_not_be_taken_away() -> None:
 
 @example("entry", "--><script>", "a--!>b")
 @example("entry", "<!-- leaderboard-bot", "---")
-@given(st.sampled_from(get_args(MarkerKind)), st.text(), st.text())
+@given(st.sampled_from(get_args(MarkerKind)), any_text(), any_text())
 def test_a_mark_is_found_again_and_cannot_be_broken_out_of(kind: Any, key: str, board: str) -> None:
     mark = Marker(kind, key, board)
     shown = mark.render()
@@ -268,7 +269,7 @@ def test_plans_and_alarms_have_a_discussion_of_their_own_and_all_else_is_in_that
     assert holder == Marker(kind if kind in {"plan", "alarm"} else "board", "tiny", "tiny")
 
 
-@given(st.text())
+@given(any_text())
 def test_no_text_makes_the_search_for_a_mark_fail(text: str) -> None:
     assert find_marker(text) is None or OPENING in text
     assert find_marker(f"{OPENING}{text}{CLOSING}") is None or "{" in text

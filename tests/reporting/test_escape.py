@@ -23,6 +23,7 @@ from bot.reporting.escape import (
     without_references,
 )
 from bot.reporting.table import Table, markdown_table, text_table
+from tests.texts import any_text
 
 HOSTILE = [
     "plain",
@@ -90,7 +91,7 @@ PIECES = st.sampled_from([
     "@ann", "***NO_CI***", "skip-checks: true", "GH-", "1", "https://github.com/a/b/issues/1", "=1+1", "\uff1d", "'",
     '"', "|", "-",
 ])  # fmt: skip
-TEXTS = st.lists(PIECES, max_size=8).map("".join) | st.text(max_size=20)
+TEXTS = st.lists(PIECES, max_size=8).map("".join) | any_text(max_size=20)
 
 
 def is_heard(line: str) -> bool:

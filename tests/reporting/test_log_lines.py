@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.reporting.log_lines import LONGEST_LINE, FloodFilter, JsonFormatter, PlainFormatter
+from tests.texts import any_text
 
 HOSTILE = "a\n2026-01-01 ERROR forged\x1b[2J\u202e ##[group]\r::error::x"
 
@@ -24,7 +25,7 @@ def record(
     return made
 
 
-@given(st.text() | st.just(HOSTILE))
+@given(any_text() | st.just(HOSTILE))
 def test_a_record_is_one_line(text: str) -> None:
     line = PlainFormatter().format(record("%s", text))
     assert line.isprintable()

@@ -24,6 +24,7 @@ from bot.service.settings.config import Watch
 from bot.service.watch.event import ANY, FORM_ENCODED, Event, concerns_us, parse_github_event
 from tests.command import bot
 from tests.server.test_server import Taken
+from tests.texts import any_text
 
 SECRET = "MARKER-SECRET"
 REPOSITORY = {"full_name": "Acme/Results", "default_branch": "trunk"}
@@ -179,7 +180,7 @@ def test_a_watch_is_found_by_its_source_and_its_targets() -> None:
     assert Service.names(other) == {"watch/tiny", "results", "datasets/acme/board"}
 
 
-@given(st.sampled_from(["push", "pull_request", "issue_comment", "star", ""]), st.binary() | st.text().map(str.encode))
+@given(st.sampled_from(["push", "pull_request", "issue_comment", "star", ""]), st.binary() | any_text().map(str.encode))
 def test_no_body_is_an_error(kind: str, body: bytes) -> None:
     for content_type in ("application/json", FORM_ENCODED):
         found = parse_github_event(kind, body, content_type)

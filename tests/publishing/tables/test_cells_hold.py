@@ -17,8 +17,9 @@ from markdown_it import MarkdownIt
 from tests.publishing.tables.boards import edited
 from tests.publishing.tables.test_hostile_cells import TABLES, mapping, named
 from tests.publishing.tables.test_random_edits import HOSTILE
+from tests.texts import any_text
 
-ANY = st.text(min_size=1, max_size=60)
+ANY = any_text(min_size=1, max_size=60)
 HTML_CELL = {"template": '<a href="https://huggingface.co/{model.id}" title="{model.id}">{model.id}</a>'}
 Rows = list[list[str]]
 

@@ -16,7 +16,11 @@ from tests.publishing.tables.test_boards import is_insertion
 
 pytestmark = pytest.mark.usefixtures("pandas")
 
-PLAIN = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}/[A-Za-z0-9][A-Za-z0-9._-]{0,20}", fullmatch=True)
+PLAIN = st.from_regex(
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,20}/[A-Za-z0-9][A-Za-z0-9._-]{0,20}",
+    fullmatch=True,
+    alphabet=st.characters(max_codepoint=127),
+)
 # Letters that mean something in one of the formats, and some that mean something to a terminal or a spreadsheet.
 HOSTILE = st.text(
     st.sampled_from("ab1 |\\`*_[]()<>&\"'#:,;{}!%@=+-~?\n\r\t\x00\x1b\u2028\ufeffβ🦅."), min_size=1, max_size=24
