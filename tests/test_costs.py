@@ -11,6 +11,7 @@ ROOT = Path(__file__).parents[1]
 CONFTEST = """
 import tests.costs
 tests.costs.SECONDS = 0.015
+tests.costs.YARDSTICK = 9.0
 pytest_plugins = ["tests.costs"]
 """
 TESTS = """
@@ -49,7 +50,7 @@ def test_in_ci_a_run_fails_by_what_its_tests_need(tmp_path: Path) -> None:
     (tmp_path / "test_some.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = slow")
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tmp_path)]
-    environment = {**os.environ, "CI": "true", "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "CI": "true", "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
     named = {line.rpartition("::")[2] for line in done.stdout.splitlines() if "::" in line}

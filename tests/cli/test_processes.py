@@ -24,7 +24,7 @@ def python(code: str) -> tuple[str, str]:
     return done.stdout.strip(), done.stderr.strip()
 
 
-@pytest.mark.parametrize("jobs", [1, 2, 7])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow), 7])
 def test_results_come_in_the_order_of_the_items(jobs: int) -> None:
     code = f"""
 def work(n):
@@ -97,6 +97,7 @@ def test_new_interpreters_do_the_same_as_copies() -> None:
 @pytest.mark.parametrize("group", [False, True])
 def test_an_interrupt_ends_all_processes_without_a_traceback(*, group: bool) -> None:
     code = """
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
 def work(n):
     os.write(1, f"{os.getpid()}\\n".encode())
     time.sleep(600)
