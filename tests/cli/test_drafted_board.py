@@ -40,6 +40,7 @@ def runner(hub: Hub) -> CliRunner:
     return CliRunner(env={"HF_TOKEN": hub.person("bot"), "HF_ENDPOINT": hub.url, "DATABASE_URL": None})
 
 
+@pytest.mark.slow  # tests/service/test_rows.py pushes the files of one row one by one
 def test_four_pushes_of_one_task_each_fill_one_request(hub: Hub, runner: CliRunner, tmp_path: Path) -> None:
     source, target = hub.repository("acme/results"), hub.repository("acme/contents")
     for task in TASKS:

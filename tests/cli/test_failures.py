@@ -14,7 +14,7 @@ import pytest
 from bot.service.settings.environment import read_access
 from tests.command import BOT, bot
 from tests.evaluation.judging import KESTREL
-from tests.variants import one_of
+from tests.variants import crossed, one_of
 
 MEMORY = 400 * 1024 * 1024  # bytes of address space that a check may take; a 2 GB file does not fit
 
@@ -244,8 +244,10 @@ def test_an_old_locale_changes_letters_and_no_verdict(variables: dict[str, str])
     assert " accepted  example-org/kestrel-7b  average 33.60" in out
 
 
-@pytest.mark.parametrize("name", ["GITHUB_TOKEN", "HF_TOKEN"])
-@pytest.mark.parametrize("token", ["t-SECRET\nX: y", "t-SECRET x", "t-SECRET\x07", "t-SECRETé", "t-SECRET”"])
+@crossed(
+    name=["GITHUB_TOKEN", "HF_TOKEN"],
+    token=["t-SECRET\nX: y", "t-SECRET x", "t-SECRET\x07", "t-SECRETé", "t-SECRET”"],
+)
 def test_a_token_that_no_header_can_carry_is_named_and_never_shown(tmp_path: Path, name: str, token: str) -> None:
     status, out, err = bot("publish", KESTREL, "--to", tmp_path / "board", env={**os.environ, name: token})
 
@@ -294,8 +296,10 @@ def test_an_address_that_no_client_can_ask_is_one_line_without_it(address: str, 
     assert "SECRET" not in err
 
 
-@pytest.mark.parametrize("proxy", ["http://[::1", "http://a\nb", "https://a:b", "ftp://a", "http://a..b"])
-@pytest.mark.parametrize("target", ["hf://datasets/acme/board", "github://acme/board"])
+@crossed(
+    proxy=["http://[::1", "http://a\nb", "https://a:b", "ftp://a", "http://a..b"],
+    target=["hf://datasets/acme/board", "github://acme/board"],
+)
 def test_a_proxy_that_is_none_is_one_line(proxy: str, target: str) -> None:
     told = {"HTTP_PROXY": proxy, "HTTPS_PROXY": proxy, "HF_TOKEN": "x", "GITHUB_TOKEN": "x"}
     told |= {"HF_ENDPOINT": "http://127.0.0.2:1", "GITHUB_API_URL": "http://127.0.0.2:1"}

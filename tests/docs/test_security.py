@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 
@@ -23,8 +22,7 @@ def test_each_defence_names_attacks_that_exist(row: str) -> None:
     named = re.findall(r"`(tests/[\w/]+\.py)::(test_\w+)`", row.rsplit(" | ", maxsplit=1)[-1])
     assert named, "no test is named"
     for path, name in named:
-        tree = ast.parse((ROOT / path).read_text())
-        found = [one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == name]
+        found = re.findall(rf"^def {name}\(", (ROOT / path).read_text(), re.MULTILINE)
         assert len(found) == 1, f"{path} has no test {name}"
 
 

@@ -14,18 +14,18 @@ from tests.world.results import path_of, result
 
 
 def test_one_settlement_writes_to_no_more_models_than_its_limit(hub: Hub, tmp_path: Path) -> None:
-    story = ModelStory(hub, tmp_path, settings=f"{SETTINGS}limit = 2\n")
-    models = [story.new_model(f"acme/m{number}") for number in range(5)]
+    story = ModelStory(hub, tmp_path, settings=f"{SETTINGS}limit = 1\n")
+    models = [story.new_model(f"acme/m{number}") for number in range(3)]
     hub.push(story.source, {path_of(one.name): result(one.name) for one in models})
     story.approve()
-    for written in (2, 4, 5):
+    for written in (1, 2, 3):
         assert sum(len(hub.requests(one)) for one in models) == written
         [looked] = settle_watches(story.contexts, [story.watch], dry_run=True)
         [ledger] = looked.ledgers
-        assert ledger.line == f"5 accepted: 0 on main, {written} open, 0 held, 0 declined, {5 - written} unexplained"
+        assert ledger.line == f"3 accepted: 0 on main, {written} open, 0 held, 0 declined, {3 - written} unexplained"
         [settled] = settle_watches(story.contexts, [story.watch])
-        assert exit_status([settled]) == int(min(written + 2, 5) < 5)
-    assert story.acts() == ["request"] * 5
+        assert exit_status([settled]) == int(min(written + 1, 3) < 3)
+    assert story.acts() == ["request"] * 3
     story.end()
 
 

@@ -22,7 +22,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from functools import partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 import msgspec
@@ -84,16 +84,16 @@ class Example:
         """The bytes of the file."""
         if self.text:
             return self.text.encode()
-        data = dumps(patched(self.changes, self.start()))
+        data = dumps(patched(self.changes, None if self.start is base else self.start()))
         return data.replace(b"{", b"{" + self.inserted.encode(), 1)
 
+    @cached_property
     def declared(self) -> Leaderboard:
         """The declaration that judges."""
-        shipped = declared(self.leaderboard)
         if not self.declaration:
-            return shipped
+            return declared(self.leaderboard)
         changes = {f"/{way}": value for way, value in self.declaration.items()}
-        return Leaderboard.model_validate(patched(changes, shipped.model_dump(mode="json")))
+        return Leaderboard.model_validate(patched(changes, _shipped(self.leaderboard)))
 
     def outcome(self) -> Outcome:
         """Judge it."""
@@ -122,13 +122,13 @@ class Example:
         if self.has_another:
             same = {pointer: value for pointer, value in self.changes.items() if not pointer.startswith("/results")}
             files[f"{second}results_sound.json"] = dumps(patched(same, base()) if second else base())
-        judgement = judgement_of(files, self.declared(), facts, self._read)
+        judgement = judgement_of(files, self.declared, facts, self._read)
         return Outcome(judgement.verdicts[0], next(iter(judgement.rows), None), judgement)
 
     def _read(self, path: str, files: Mapping[str, bytes]) -> Parsed:
         """Read a file; the result of the first has the fields of the example."""
         parsed = parse_submission(path, files)
-        if parsed.result is not None and self.declared().asks_samples:
+        if parsed.result is not None and self.declared.asks_samples:
             parsed = replace(parsed, samples=self._logs(parsed.result))
         if not self.fields or parsed.result is None or not path.endswith("results_x.json"):
             return parsed
@@ -149,6 +149,11 @@ class Example:
             key, _, name = way.partition("/")
             logs[key] = logs[key] | {name: value} if name else value
         return msgspec.convert([one for one in logs.values() if one], tuple[CheckedSamples, ...])
+
+
+@cache
+def _shipped(leaderboard: str) -> dict[str, Any]:
+    return declared(leaderboard).model_dump(mode="json")
 
 
 def _floats(numbers: Mapping[str, Any]) -> dict[str, float]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import bot.platforms.hub.target
 from bot.errors import Refused, Stale, Unavailable
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.hub.address import parse_address
@@ -14,7 +15,6 @@ from bot.platforms.hub.client import HubClient
 from bot.platforms.hub.target import HubTarget
 from bot.publishing.entry import Entry, entry_path
 from bot.publishing.publication import (
-    MOST_CLOSED,
     Form,
     OpenRequest,
     PostText,
@@ -89,8 +89,11 @@ def test_what_a_person_closed_is_not_proposed_again_but_other_numbers_are(
     assert [request.num for request in hub.requests(contents)] == [2]
 
 
-def test_of_very_many_closed_requests_the_last_are_read(hub: Hub, contents: Repository, target: HubTarget) -> None:
-    rows = [entry(right=(number, 60, 70)) for number in range(MOST_CLOSED + 2)]
+def test_of_very_many_closed_requests_the_last_are_read(
+    hub: Hub, contents: Repository, target: HubTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bot.platforms.hub.target, "MOST_CLOSED", 3)
+    rows = [entry(right=(number, 60, 70)) for number in range(5)]
     for row in rows:
         put(target, row)
         hub.set_status(contents, hub.requests(contents)[0], "closed", "ann")
