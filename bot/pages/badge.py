@@ -25,7 +25,7 @@ def badge_of(content: PageContent, row: BoardRow) -> bytes:
     """The badge of a ranked row."""
     day = content.changed or row.entry.date[:10]
     left = visible(with_end(content.board.leaderboard.title, TITLE))
-    right = f"rank {row.ranks} of {content.ranked} · {points(row.entry.average)}{f' · {day}' if day else ''}"
+    right = f"{content.placed(row)} · {points(row.entry.average)}{f' · {day}' if day else ''}"
     first, second = (LETTER * len(text) + SPACE for text in (left, right))
     said = escape(f"{left}: {right}")
     size, begin, end = f'width="{first + second}" height="{HEIGHT}"', first / 2, first + second / 2

@@ -66,8 +66,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
         chats=len({row.entry.model.chat_template for row in board.rows}),
         rows=rows[: content.ranked],
-        best=_best(content),
-        sentence=content.rank_sentence(board.rows[0]) if content.ranked else "",
+        best=list(_best(content)),
         holes=rows[content.ranked :],
         bare=sum(row.entry.stderr is None for row in board.rows[: content.ranked]),
         models=len({row.entry.model.id for row in board.rows}),
@@ -105,10 +104,36 @@ def is_scaled(content: PageContent) -> bool:
     return any(one.has_bounds or one.upper_bound != (100 if one.unit == "percent" else 1) for one in tasks)
 
 
-def _best(content: PageContent) -> tuple[str, Entry, float]:
-    """The first row with its page, and half of its average's interval."""
-    first = content.board.rows[0].entry
-    return row_page(content.names[first.key]), first, TIE * (first.stderr or 0.0)
+@dataclass(frozen=True, slots=True)
+class FirstRow:
+    """The first row, its page, half of its average's interval, what one may doubt of it, and what chance leaves."""
+
+    entry: Entry
+    page: str
+    reach: float
+    doubts: Sequence[str]
+    sentence: str
+
+
+def _best(content: PageContent) -> Iterator[FirstRow]:
+    """The first row, and where that is in doubt the first one that is not."""
+    for row in content.board.rows[: content.ranked]:
+        entry, doubts = row.entry, content.doubts(row.entry)
+        if row.position == 1 or not doubts:
+            page, reach = row_page(content.names[entry.key]), TIE * (entry.stderr or 0.0)
+            yield FirstRow(entry, page, reach, doubts, _said_of(content, row))
+        if not doubts:
+            return
+
+
+def _said_of(content: PageContent, row: BoardRow) -> str:
+    """What chance leaves of a row's rank; over tasks first what they say of it and the next row."""
+    said = content.rank_sentence(row)
+    if not row.is_over_tasks or row.position == content.ranked:
+        return said
+    other = content.board.rows[row.position]
+    against = other.entry.model.id or "(no name)"
+    return f"Against {against}, which is next, it is {content.tasks_beside(row, other)}. {said}"
 
 
 def _figures(content: PageContent) -> Iterator[Figure]:

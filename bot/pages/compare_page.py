@@ -21,7 +21,7 @@ from bot.evaluation.compare import (
 from bot.evaluation.statistics import LEVEL
 from bot.pages.content import UNFOLDED, PageContent
 from bot.pages.drawing import Figure, differences, fitting
-from bot.pages.environment import points
+from bot.pages.environment import points, rule_title
 from bot.publishing.board import BoardRow
 from bot.publishing.compared_rows import compared_rows, run_of_entry, settings_of
 from bot.publishing.entry import Entry
@@ -125,8 +125,8 @@ def _kind(content: PageContent, run: MeasuredRun, known: Sequence[KnownEffect], 
 
 
 def _warned(entry: Entry) -> str:
-    """The rules that warn of a row."""
-    return ", ".join(sorted({visible(one.rule) for one in entry.warnings}))
+    """What the rules that warn of a row found."""
+    return " ".join(sorted({visible(rule_title(one.rule)) for one in entry.warnings}))
 
 
 def _known(runs: Sequence[MeasuredRun]) -> list[KnownEffect]:

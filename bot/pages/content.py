@@ -17,7 +17,7 @@ from bot.audits.board.audit import BoardAudit, audit_board, complete
 from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
 from bot.evaluation.evidence import EVIDENCE_WORDS, EvidenceWord
-from bot.evaluation.finding import grouped
+from bot.evaluation.finding import counted, grouped
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.pages.outliers import odd_scores
@@ -25,6 +25,7 @@ from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentenc
 from bot.publishing.changes import BoardChange, additions
 from bot.publishing.entry import Entry, digest_of, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, other_size, with_file
+from bot.reporting.comparison import sign_test
 
 SEVERAL = 5  # rows
 UNFOLDED = 12  # tasks that stand beside each other
@@ -243,6 +244,32 @@ class PageContent:
     def _sentences(self) -> list[str]:
         return [rank_sentence(row, self.board.rows, self.ranked) for row in self.board.rows]
 
+    def placed(self, row: BoardRow) -> str:
+        """The place of a ranked row in a few words: its rank, but by the average where ranks are over tasks."""
+        what = f"place {row.position}" if row.is_over_tasks else f"rank {row.ranks}"
+        return f"{what} of {self.ranked:,}"
+
+    def tasks_beside(self, row: BoardRow, other: BoardRow) -> str:
+        """In how many tasks a row is on the side of its average against another; "" where averages have errors."""
+        if not row.is_over_tasks:
+            return ""
+        scores = zip(row.entry.tasks, other.entry.tasks, strict=True)
+        differences = [(one.score or 0.0) - (two.score or 0.0) for one, two in scores]
+        tested = sign_test(differences, is_above=row.position < other.position)
+        return f"{tested.side} in {tested.wins} of {tested.tasks} tasks, {tested.verdict}"
+
+    def doubts(self, entry: Entry) -> list[str]:
+        """What has a mark on the board of a row, in words."""
+        titles = {task.id: task.title for task in self.board.leaderboard.tasks}
+        found = [
+            f"{titles[task]} is far from what its other columns make likely" for task in self.odd.get(entry.key, {})
+        ]
+        found += [f"its values are all those of {twin.model.id or '(no name)'}" for twin in self.twins_of(entry)[:1]]
+        if named := other_size(entry.model.id, self.facts_of(entry).params):
+            found.append(f"its name says {named}, and its size is another")
+        own = [one for one in entry.warnings if one.rule not in self.common_warnings]
+        return [*found, *([counted(len(own), "warning")] if own else [])]
+
     def places_in_field(self, row: BoardRow) -> dict[str, FieldPlace]:
         """Where a row's score of each task lies among all of them."""
         return {
@@ -289,8 +316,7 @@ class PageContent:
 
     def is_to_look_at(self, entry: Entry) -> bool:
         """Tell whether anything of a row has a mark on the board."""
-        has_other_size = bool(other_size(entry.model.id, self.facts_of(entry).params))
-        return entry.key in self.odd or bool(self.twins_of(entry)) or self.is_marked(entry) or has_other_size
+        return bool(self.doubts(entry))
 
     def head_of(self, model: str) -> str | None:
         """The commit at the main branch of a model; None if it is not known."""
@@ -311,7 +337,8 @@ class PageContent:
             self.source, sorted(self.common_warnings), row.evidence, row.ranks, row.position,
             [other.key for other in self.twins_of(entry)],
             {task: round(score) for task, score in self.odd.get(entry.key, {}).items()},
-            [(self.names[one.entry.key], one.entry.average) for one in self.beside(row)], self.ranked,
+            [(self.names[one.entry.key], one.entry.average, self.tasks_beside(row, one)) for one in self.beside(row)],
+            self.ranked,
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
 

@@ -15,6 +15,7 @@ from bot import HOME, __version__
 from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
 from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
+from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page, usual_page
 from bot.pages.titles import breakable, with_end
 from bot.publishing.addresses import evidence_url, target_url
@@ -50,6 +51,7 @@ def templates() -> Environment:
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
     environment.filters |= {"shows": SHOWS.__getitem__, "does_not_show": DOES_NOT_SHOW.__getitem__}
     environment.filters |= {"breakable": breakable, "with_end": with_end}
+    environment.filters["titled"] = rule_title
     environment.filters["templating"] = {True: "used", False: "not used", None: "not said"}.__getitem__
     environment.filters |= {"usual_page": usual_page, "row_page": row_page, "column_page": column_page}
     environment.filters |= {"target_url": target_url, "evidence_url": evidence_url}
@@ -70,6 +72,17 @@ points, raw = partial(cell, digits=2), partial(cell, digits=4)  # scores and raw
 def full(value: float | None) -> str:
     """A number for programs: the shortest text that gives the same double."""
     return "" if value is None else repr(value)
+
+
+def rule_title(rule: str) -> str:
+    """What a rule found, in a sentence; of one that is not known its id."""
+    return rule_titles().get(rule, rule)
+
+
+@cache
+def rule_titles() -> dict[str, str]:
+    """The titles of all rules by their ids."""
+    return {rule.id: rule.title for rule in ALL_RULES}
 
 
 def harness_line(harness: HarnessVersion) -> str:

@@ -110,6 +110,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         twins=content.twins_of(entry),
         odd=content.odd.get(entry.key, {}),
         badge=badge_path(name) if row.position <= BADGED and row.rank is not None else "",
+        badged=BADGED,
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=tasks,
         grouped=list(_grouped(entry, tasks)),

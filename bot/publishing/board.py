@@ -210,6 +210,11 @@ class BoardRow:
             return "–"
         return f"{self.rank}" if self.rank == self.worst else f"{self.rank}–{self.worst}"
 
+    @property
+    def place(self) -> str:
+        """The range of ranks, but where it is over tasks the place by the average: few tasks leave wide ranges."""
+        return str(self.position) if self.is_over_tasks else self.ranks
+
 
 @dataclass(frozen=True, slots=True)
 class Board:
@@ -299,7 +304,8 @@ def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
     """Where a row stands among the `ranked` first of `rows`, in one sentence; "" for a row without rank.
 
     For example: "Rank 2 to 3 of 31; not separable from org/model; better than 28." Where other rows have no rank, it
-    is "of 31 (ranked rows)". An average without a standard error is above others, and not said to be better.
+    is "of 31 (ranked rows)". An average without a standard error is above others, and not said to be better. Where the
+    tasks tell it from no other row, the sentence says that in place of a rank.
     """
     if row.rank is None or row.worst is None:
         return ""
@@ -342,6 +348,9 @@ def standing_among(entry: Entry, rows: Iterable[Entry]) -> Standing:
 def _rank_words(entry: Entry, others: Standing, names: Sequence[str] = ()) -> str:
     count, best, worst = others.ranked + 1, others.better + 1, others.ranked + 1 - others.worse
     ranks = f"{best:,}" if best == worst else f"{best:,} to {worst:,}"
+    if others.is_over_tasks and others.better == others.worse == 0 < others.ranked:
+        each = f"each of the {others.ranked:,} other rows" if others.ranked > 1 else "the other row"
+        return f"Over its {len(entry.tasks)} tasks chance explains its difference to {each}."
     place = f"Rank {ranks} of {count:,}{' (ranked rows)' if others.ranked < others.rows else ''}"
     if others.is_over_tasks and count > 1:
         place += " over tasks"

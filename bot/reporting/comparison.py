@@ -62,9 +62,21 @@ class OverTasks(NamedTuple):
     is_more: bool  # than chance explains
 
     def __str__(self) -> str:
-        verdict = "more than chance" if self.is_more else "not more than chance"
+        return f"over tasks it is {self.side} in {self.wins} of {self.tasks}: {self.verdict}"
+
+    @property
+    def verdict(self) -> str:
+        """Whether that is more than chance, and p."""
         said = f"p = {self.p:.3f}" if self.p >= LEAST_P else f"p < {LEAST_P}"
-        return f"over tasks it is {self.side} in {self.wins} of {self.tasks}: {verdict} ({said})"
+        return f"{'more' if self.is_more else 'not more'} than chance ({said})"
+
+
+def sign_test(differences: Sequence[float], *, is_above: bool) -> OverTasks:
+    """The exact sign test of the tasks; `is_above` tells to which side the average is."""
+    higher, lower = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
+    p, count = mcnemar_p(higher, lower), higher if is_above else lower
+    is_more = p < LEVEL and count * 2 > higher + lower
+    return OverTasks("higher" if is_above else "lower", count, len(differences), p, is_more)
 
 
 def over_tasks(comparison: RunComparison) -> OverTasks | None:
@@ -73,11 +85,7 @@ def over_tasks(comparison: RunComparison) -> OverTasks | None:
     whole = comparison.average
     if whole is None or whole.why or whole.contrast.p is not None or len(found) < FEWEST_TASKS:
         return None
-    higher, lower = sum(one > 0 for one in found), sum(one < 0 for one in found)
-    p, is_above = mcnemar_p(higher, lower), whole.contrast.difference > 0
-    count = higher if is_above else lower
-    is_more = p < LEVEL and count * 2 > higher + lower
-    return OverTasks("higher" if is_above else "lower", count, len(found), p, is_more)
+    return sign_test(found, is_above=whole.contrast.difference > 0)
 
 
 def _differing(comparison: RunComparison) -> Iterator[str]:

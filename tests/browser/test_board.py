@@ -218,18 +218,17 @@ def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch
     (best, half), *others = averages
     alike = sum(best - other <= hypot(half, reach) for other, reach in others)
     assert 1 < alike < 10
-    assert page.inner_text("#said-of-rows").endswith(f"; not separable from {alike} others of these.")
-    assert page.get_attribute("#status a", "href") == page.get_attribute("#board tbody a", "href")
-    assert page.inner_text(".lead").startswith("Of all rows, ")
+    assert page.inner_text("#whole").endswith(f"; not separable from {alike} others of these.")
+    assert page.get_attribute("#whole a", "href") == page.get_attribute("#board tbody a", "href")
+    assert page.inner_text("#whole").startswith("Of these, ")
     page.click("#reset")
-    assert page.locator("#status a").count() == 0
-    assert not page.inner_text(".lead").startswith("Of all rows")
+    assert page.inner_text("#whole").endswith(watch("generated").open("index.html").inner_text("#whole .quiet"))
+    assert not page.inner_text("#whole").startswith("Of these")
     page = watch("generated").open("index.html?q=12")
-    assert page.inner_text("#said-of-rows").endswith("; better than all others of these.")
+    assert page.inner_text("#whole").endswith("; better than all others of these.")
     page = watch("hostile").open("index.html?q=evil")
-    assert page.inner_text("#said-of-rows").endswith(
-        ", rank 2 of all; better than all others of these; 1 warning on its page."
-    )
+    assert ", and to look at: 1 warning on its page. " in page.inner_text("#whole")
+    assert page.inner_text("#whole").endswith(" Rank 2 of all; better than all others of these.")
 
 
 @pytest.mark.parametrize(("size", "ranks"), [("hundreds", "118–250"), ("thousands", "1384–1450")])
@@ -605,7 +604,7 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     sizes = numbers(page, "size")
     assert sizes
     assert max(sizes) <= 10
-    assert "8 billion parameters, the name says 14B; after it comes org-" in page.inner_text("#status")
+    assert "8 billion parameters, the name says 14B. Without a mark, org-" in page.inner_text("#whole")
     assert numbers(page, "average") == sorted(numbers(page, "average"), reverse=True)
     page.click("#licence label:has-text('mit')")
     assert set(column(page, "licence")) == {"mit"}

@@ -19,6 +19,7 @@ from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import average_of
 from bot.evaluation.statistics import LEVEL
 from bot.pages.addresses import column_page, row_page
+from bot.pages.badge import BADGED
 from bot.pages.compare_page import compare_page, find, titles_of
 from bot.pages.content import PageContent
 from bot.pages.drawing import FOREST_ROWS, ForestRow, forest
@@ -297,6 +298,42 @@ def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() 
     assert "chance leaves a row" in mixed
 
 
+def bare(entry: Entry, *scores: float) -> Entry:
+    """The entry with these scores of its tasks and no standard error, as tools that give none leave it."""
+    tasks = [
+        replace(task, score=score, raw=score / 100, stderr=None, leaves=(replace(
+            task.leaves[0], raw=score / 100, score=score, lower_bound="0", stderr=None),))
+        for task, score in zip(entry.tasks, scores, strict=True)
+    ]  # fmt: skip
+    return replace(entry, tasks=tuple(tasks), average=average_of(list(scores)), stderr=None)
+
+
+def test_a_rank_that_the_tasks_leave_open_is_not_what_a_reader_sees_first() -> None:
+    one, two = generated(2)
+    site = site_of((bare(one, 60, 61, 62, 63, 64, 50), bare(two, 50, 51, 52, 53, 54, 60)))
+    path = row_page(site.content.names[one.key])
+    beside = "higher in 5 of 6 tasks, not more than chance (p = 0.219)"
+    alone = "Over its 6 tasks chance explains its difference to the other row."
+    page = text(site, path)
+    assert f"Place 1 of 2 by its average. {alone}" in page
+    assert f"(this row is {beside})" in page
+    assert f"Against {two.model.id}, which is next, it is {beside}. {alone}" in text(site, "index.html")
+    badge = site[f"badges/{site.content.names[one.key]}.svg"].decode()
+    assert "place 1 of 2 · 60.00" in badge
+    assert "1–2" not in badge
+
+
+def test_a_row_after_the_first_badges_says_why_it_has_none() -> None:
+    row = generated(1)[0]
+    many = [named(row, f"org/model-{place}") for place in range(BADGED + 1)]
+    site = site_of(tuple(many))
+    last = site.content.board.rows[-1]
+    page = text(site, row_page(site.content.names[last.entry.key]))
+    assert f"The first {BADGED} rows of a board have a badge, so that its site stays small." in page
+    assert f"[Open LLM Leaderboard v2: rank 1–{BADGED + 1} of {BADGED + 1}, average {row.average:.2f}](ADDRESS/" in page
+    assert f"badges/{site.content.names[last.entry.key]}.svg" not in site
+
+
 @pytest.mark.parametrize("count", [1, 2, 15, 40])
 def test_a_forest_names_and_links_the_first_rows(count: int) -> None:
     rows = [ForestRow(f"org/m{place}", f"rows/m{place}.html", 90.0 - place, 1.0) for place in range(count)]
@@ -376,12 +413,19 @@ def test_a_raw_value_says_where_lower_is_better() -> None:
 
 
 def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> None:
-    row, other = generated(2)
+    other, row = generated(2)
     warned = replace(row, warnings=(Remark("implausibly-low", "MATH is 0"),))
     site = site_of((warned, other))
     assert site["index.html"].count(b'<td class="warned bar') == 1
     page = found(site[row_page(site.content.names[warned.key])])
-    assert "1 warning about this row: MATH is 0 (implausibly-low)" in " ".join(page.text.split())
+    words = "A task is at exactly 0, or far below guessing, in a run that is sound otherwise."
+    assert f"1 warning about this row: {words} MATH is 0 implausibly-low" in " ".join(page.text.split())
+    lead = " ".join(found(site["index.html"]).text.split())
+    first, second = site.content.board.rows
+    assert first.entry.key == warned.key
+    assert f"{row.model.id} is first with {first.entry.average:.2f} ±" in lead
+    assert ", and to look at: 1 warning. Without a mark, " in lead
+    assert f"{other.model.id} is first with {second.entry.average:.2f} ±" in lead
     assert any(link.endswith("rules.html#implausibly-low") for link in page.links)
 
 
@@ -391,7 +435,10 @@ def test_a_warning_of_every_row_is_said_once() -> None:
     rows = [replace(row, warnings=(common,)) for row in generated(5)]
     page = site_of((replace(rows[0], warnings=(common, own)), *rows[1:]))["index.html"].decode()
     assert page.count('<td class="warned bar') == 1
-    assert 'Every row has the same warning: <a href="rules.html#unpinned-revision">unpinned-revision</a>.' in page
+    assert (
+        'Every row has the same warning: <a href="rules.html#unpinned-revision">The commit of the model is unknown.</a>'
+        in page
+    )
     assert site_of(tuple(rows[:4]))["index.html"].count(b'<td class="warned bar') == 4
     site = site_of(tuple(rows))
     assert not any(site.content.is_marked(row.entry) for row in site.content.board.rows)
@@ -596,6 +643,8 @@ def test_a_warning_of_every_row_stands_below_its_scores_and_in_no_box() -> None:
     site = site_of((replace(first, warnings=(common, own)), *rest))
     for entry, said in ((first, "1 warning about this row"), (rest[0], "")):
         page = found(site[row_page(site.content.names[entry.key])]).text
-        assert page.index("Every score") < page.index("As every row of this board: an older version")
+        assert page.index("Every score") < page.index(
+            "As every row of this board: The task was scored by an older scorer"
+        )
         assert said in page
         assert bool(said) == ("about this row" in page)

@@ -252,28 +252,43 @@
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => isRanked(row) && fits(row));
     const set = Object.keys(tests).map((name) => `, ${NAMED[name]} ${words(name, state.get(name))}`);
     $("said-of-rows").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
-    if (best) {
-      const link = make("a", text(best, 1), { href: best.cells[1].querySelector("a").getAttribute("href") });
-      $("said-of-rows").append("Best average of these: ", link, `, ${praise(best)}`);
-    } else if (!shown.flat().length) $("said-of-rows").append("Change a filter, or reset them all.");
+    if (!shown.flat().length) $("said-of-rows").append("Change a filter, or reset them all.");
     $("status").classList.toggle("all", !set.length && column < 0);
     $("among").hidden = !set.length;
     if (!$("whole")) return;
-    $("whole").hidden = !set.length; // what is first of the whole board need not be shown
-    $("whole").parentElement.classList.toggle("rest", set.length > 0);
+    $("whole").hidden = set.length > 0 && !best;
+    if (best) $("whole").replaceChildren(...first(best));
+    else if (!set.length) $("whole").replaceChildren(...ofAll);
   };
   // What a reader takes away of a filter: its best row, whether the others are worse by the numbers shown, what to know of it.
+  const ofAll = [...($("whole")?.childNodes ?? [])];
   const half = (row) => Number.parseFloat(text(row, 2).split("±")[1]);
-  const doubt = (row) => row.cells[columnOf("size")]?.title; // says that its size is not the one in the name
-  const praise = (best) => {
+  const linked = (row) => make("a", text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href") });
+  const doubts = (row) => { // as the marks on it say
+    const size = row.querySelector(".size.warned");
+    const warnings = columnOf("warnings") < 0 ? 0 : key(row, columnOf("warnings"));
+    const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : row.cells[2].matches(".warned") && "a warning on its page";
+    return [
+      ...[...row.querySelectorAll(".odd")].map((cell) => `${heads[cell.cellIndex].title || heads[cell.cellIndex].querySelector("button").textContent} is far from what its other columns make likely`),
+      row.querySelector(".twin") && "its values are all equal to another row's",
+      size && `${size.textContent} billion parameters, ${size.title}`,
+      warned,
+    ].filter(Boolean);
+  };
+  const first = (best) => {
     const others = shown.flat().filter((row) => row !== best && key(row, 2) !== null);
     const alike = others.filter((row) => !(key(best, 2) - key(row, 2) > Math.hypot(half(best), half(row)))).length;
     const verdict = alike ? `not separable from ${grouped(alike)} other${alike > 1 ? "s" : ""} of these` : others.length ? "better than all others of these" : "";
-    const warnings = columnOf("warnings") < 0 ? 0 : key(best, columnOf("warnings"));
-    const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "";
-    const size = doubt(best);
-    const next = size && shown.flat().filter((row) => isRanked(row) && !doubt(row)).sort((one, other) => key(other, 2) - key(one, 2))[0];
-    return [`${text(best, 2)}, rank ${best.cells[0].dataset.ranks ?? text(best, 0)} of all`, Number.isNaN(half(best)) ? "" : verdict, warned, size && `${text(best, columnOf("size"))} billion parameters, ${size}`, next && `after it comes ${text(next, 1)}, ${text(next, 2)}`].filter(Boolean).join("; ") + ".";
+    const found = doubts(best);
+    const next = found.length && sorted.flat().filter((row) => shown.flat().includes(row) && isRanked(row) && !doubts(row).length).sort((one, other) => key(other, 2) - key(one, 2))[0];
+    const said = Number.isNaN(half(best)) ? `place ${inOrder[0].indexOf(best) + 1} of all` : [`rank ${best.cells[0].dataset.ranks ?? text(best, 0)} of all`, verdict].filter(Boolean).join("; ");
+    return [
+      "Of these, ", linked(best), " is first with ", make("strong", text(best, 2).split("±")[0].trim()),
+      ...(Number.isNaN(half(best)) ? [] : [" ", make("small", `±${half(best).toFixed(1)}`)]),
+      found.length ? `, and to look at: ${found.join("; ")}. ` : ". ",
+      ...(next ? ["Without a mark, ", linked(next), " is first with ", make("strong", text(next, 2).split("±")[0].trim()), ". "] : []),
+      make("span", `${said[0].toUpperCase()}${said.slice(1)}.`, { class: "quiet" }),
+    ];
   };
 
   let hidden = new Set();

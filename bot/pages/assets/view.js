@@ -99,7 +99,7 @@
     const size = row.querySelector(".size.warned");
     if (size) found.push(`${size.textContent} billion parameters, but ${size.title}.`);
     const data = globalThis.leaderboard; // where it is there already
-    if (row.cells[2].matches(".warned")) found.push(`It has a warning${data ? `: ${data.texts[data.kinds[rowOf(row).kind][1]]}` : ""}.`);
+    if (row.cells[2].matches(".warned")) found.push(`It has a warning${data ? `: ${data.texts[data.kinds[rowOf(row).kind][1]]}` : "."}`);
     return found;
   };
   const MOST_EXPLAINED = 100; // rows that say why they are listed
