@@ -205,6 +205,13 @@ class RunComparison:
     has_logs: bool = True
     columns: tuple[tuple[str, float, float], ...] = ()
 
+    @property
+    def is_same(self) -> bool:
+        """Tell whether both have the same numbers, in so many tasks and so different ones that it is no accident."""
+        values = [one.values for one in self.tasks]
+        are_equal = all(first == second for first, second in values)
+        return are_equal and len(set(values)) > 1 and not any(self.only) and not any(one.why for one in self.tasks)
+
     def worse(self, margin: float = 0.0) -> list[str]:
         """The tasks, and the average, that are worse beyond chance and by more than a margin in percentage points."""
         found = [*self.tasks, *([self.average] if self.average else [])]

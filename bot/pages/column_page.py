@@ -15,7 +15,7 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
 from bot.publishing.board import TIE, BoardRow, is_separable
-from bot.publishing.entry import EntryModel
+from bot.publishing.entry import Entry
 
 MOVED, TOP = 10, 10  # rows of the table of ranks, and of that of the best
 
@@ -109,14 +109,14 @@ def _against_rest(content: PageContent, task: Task, sums: Sequence[float], odd: 
     titles = [f"{model.id or '(no name)'}, {model.precision or 'unknown precision'}" for model in models]
     marked = [place for place, name in enumerate(names) if content.rows[name].entry.key in odd]
     title = f"{task.title} against the mean of the other columns{'; orange: rows to look at' if marked else ''}"
-    across, up = fitting("mean of the others (points)", others), fitting(f"{task.title} (points)", columns[task.id])
+    across, up = fitting("mean of the others (points)", others), fitting("this column (points)", columns[task.id])
     return scatter(title, titles, (others, across), (columns[task.id], up), marked)
 
 
-def _moved(content: PageContent, sums: Sequence[float]) -> Iterator[tuple[str, EntryModel, int, int]]:
+def _moved(content: PageContent, sums: Sequence[float]) -> Iterator[tuple[str, Entry, int, int]]:
     """The rows whose places change most by the sums of the other columns, of those with every score.
 
-    Each with its name in addresses, its model, and its place with the column and without it.
+    Each with its name in addresses, and its place with the column and without it.
     """
     names = content.whole[0]
     found = [
@@ -125,7 +125,7 @@ def _moved(content: PageContent, sums: Sequence[float]) -> Iterator[tuple[str, E
         if before != now
     ]
     for _, before, place, now in nsmallest(MOVED, found):
-        yield names[place], content.rows[names[place]].entry.model, before, now
+        yield names[place], content.rows[names[place]].entry, before, now
 
 
 def _words(figures: ColumnFigures) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -22,6 +22,7 @@ from bot.evaluation.statistics import LEVEL
 from bot.pages.content import UNFOLDED, PageContent
 from bot.pages.drawing import Figure, differences, fitting
 from bot.pages.environment import points, rule_title
+from bot.pages.titles import without_shared
 from bot.publishing.board import BoardRow
 from bot.publishing.compared_rows import compared_rows, run_of_entry, settings_of
 from bot.publishing.entry import Entry
@@ -31,6 +32,7 @@ from bot.reporting.escape import visible
 
 MOST_COMPARED_ROWS = 4  # rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
+MOST_DIFFERENT = 10  # of many tasks those that are shown before one asks for the others
 NEAR = 3  # rows above one and below it that it is compared with
 STYLES = {"higher": "well", "lower": "warn"}  # the classes of the style sheet for verdicts that tell rows apart
 UNTESTED = "The files give no standard errors, so no difference is tested by itself."
@@ -68,7 +70,7 @@ def compare_data(content: PageContent) -> bytes:
     data = {
         "names": list(content.rows),
         "titles": {name: title for name, title in titles_of(content).items() if name != title},
-        "tasks": [task.title for task in content.board.leaderboard.tasks],
+        "tasks": without_shared([task.title for task in content.board.leaderboard.tasks]),
         "ids": [task.id for task in content.board.leaderboard.tasks],
         "settings": [[one.title, one.what.partition(" (")[0] if one.breaks else ""] for one in known],
         "rows": [
@@ -168,19 +170,24 @@ def scores_of(entry: Entry) -> dict[str, float | None]:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell's text and its class of the style sheet."""
+    """A cell's text, its class of the style sheet, and what stands small behind the text."""
 
     text: str
     style: str = "n"
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CompareTable:
-    """A table with its caption; each line has a head and cells. The heads after the first are the compared rows."""
+    """A table with its caption; each line has a head and cells. The heads after the first are the compared rows.
+
+    One with a `summary` is folded.
+    """
 
     caption: str
     titles: tuple[str, ...]
     lines: Sequence[tuple[str, Sequence[Cell]]]
+    summary: str = ""
 
 
 def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> bytes:
@@ -194,7 +201,7 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
     found = [find(titles, text) for text in wanted]
     chosen = list(dict.fromkeys(name for name, _ in found if name))
     values: dict[str, Any] = {
-        "asked": [name or text for text, (name, _) in zip(wanted, found, strict=True)],
+        "asked": [_shortest(content, name) or text for text, (name, _) in zip(wanted, found, strict=True)],
         "offered": [(name, offered_of(row, titles[name])) for name, row in list(content.rows.items())[:OFFERED]]
         if is_live
         else (),
@@ -202,7 +209,7 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
         "is_live": is_live,
         "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
         "begin": () if chosen else _begin(content),
-        **dict.fromkeys(("chosen", "verdicts", "figures", "tables"), ()),
+        **dict.fromkeys(("chosen", "verdicts", "counts", "figures", "tables"), ()),
     }
     if len(chosen) > 1:
         values |= _compared(content, [titles[name] for name in chosen], chosen)
@@ -226,6 +233,12 @@ def find(titles: Mapping[str, str], text: str) -> tuple[str, int]:
     return next(iter(found), ""), len(found)
 
 
+def _shortest(content: PageContent, name: str) -> str:
+    """What a field shows for a row: the id of its model where no other row has it, so that more of it is seen."""
+    model = content.rows[name].entry.model.id if name else ""
+    return model if model and len(content.rows_of[model]) == 1 else name
+
+
 def _status(
     titles: Mapping[str, str], wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Sequence[str]
 ) -> Iterator[str]:
@@ -242,30 +255,51 @@ def _status(
 def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]) -> dict[str, Any]:
     entries = [content.rows[name].entry for name in chosen]
     shown = _short(titles)
-    titled = {task.id: task.title for task in content.board.leaderboard.tasks}
+    declared = content.board.leaderboard.tasks
+    names = without_shared([task.title for task in declared])
+    titled = {task.id: name for task, name in zip(declared, names, strict=True)}
     compared = [
         compared_rows(entries[0], other, (shown[0], name)) for name, other in zip(shown[1:], entries[1:], strict=True)
     ]
     have = [None not in (entries[0].average, other.average) for other in entries[1:]]
     found = [_by_task(one, has_averages=is_whole) for one, is_whole in zip(compared, have, strict=True)]
-    tasks = {"average": "Average", **_in_order(titled, found[0])}
+    first, rest = _in_order(titled, found[0])
+    tasks = {"average": "Average", **first}
+    scores = [scores_of(entry) for entry in entries]
+    others = _score_table(rest, shown, scores, found)
+    differ = any(one is not None and not one.is_same for one in compared)
+    named = list(zip(compared, shown[1:], strict=True))
     return {
         "chosen": chosen,
-        "verdicts": [_verdict(one, shown[0], name) for one, name in zip(compared, shown[1:], strict=True)],
-        "figures": _figures(tasks, shown, found),
+        "verdicts": [_verdict(one, shown[0], name) for one, name in named],
+        "figures": _figures(tasks, shown, found) if differ else [],
+        "counts": [_counts(one, name) for one, name in named if one] if rest and differ else [],
         "tables": (
-            _score_table(tasks, shown, [scores_of(entry) for entry in entries], found),
+            _score_table(tasks, shown, scores, found),
+            *([replace(others, caption="", summary=f"The other {len(rest)} tasks")] if rest else []),
             _setting_table(titled, shown, entries),
         ),
     }
 
 
-def _in_order(tasks: Mapping[str, str], found: Mapping[str, ComparedTask]) -> Mapping[str, str]:
-    """The tasks in the order of the board; of many those first that differ most."""
+def _in_order(tasks: Mapping[str, str], found: Mapping[str, ComparedTask]) -> tuple[Mapping[str, str], dict[str, str]]:
+    """The tasks in the order of the board; of many those that differ most, and the others apart."""
     if len(tasks) <= UNFOLDED:
-        return tasks
+        return tasks, {}
     off = {task: abs(one.contrast.difference) for task, one in found.items() if not one.why}
-    return {task: tasks[task] for task in sorted(tasks, key=lambda task: -off.get(task, -1))}
+    order = sorted(tasks, key=lambda task: -off.get(task, -1))
+    first, rest = order[:MOST_DIFFERENT], order[MOST_DIFFERENT:]
+    return {task: tasks[task] for task in first}, {task: tasks[task] for task in rest}
+
+
+def _counts(comparison: RunComparison, second: str) -> str:
+    """In how many tasks the second row is higher and lower, whatever chance explains."""
+    found = [one.contrast.difference for one in comparison.tasks if not one.why]
+    counts = {
+        "higher": sum(one > 0 for one in found), "lower": sum(one < 0 for one in found), "equal": found.count(0),
+    }  # fmt: skip
+    said = ", ".join(f"{word} in {count}" for word, count in counts.items() if count)
+    return f"Of {len(found)} tasks {second} is {said}. Those that differ most:"
 
 
 def _short(titles: Sequence[str]) -> Sequence[str]:
@@ -325,6 +359,8 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
     whole = comparison.average if comparison else None
     if comparison is None or whole is None:
         return ShownVerdict("", "", "", "", said)
+    if comparison.is_same:
+        return ShownVerdict("the same numbers", "", "", "", said)
     tested = over_tasks(comparison)
     words = whole.conclusion if tested is None else tested.side if tested.is_more else "not separable"
     better = {"higher": second, "lower": first}.get(words)
@@ -393,4 +429,4 @@ def _difference(task: ComparedTask | None) -> Cell:
     if task.contrast.p is None:
         return Cell(value)
     style = f"n apart {STYLES[task.conclusion]}" if task.conclusion in STYLES else "n"
-    return Cell(f"{value} ±{_half(task):.2f} {task.conclusion}", style)
+    return Cell(value, style, f"±{_half(task):.2f} {task.conclusion}")

@@ -29,6 +29,7 @@ from bot.reporting.comparison import sign_test
 
 SEVERAL = 5  # rows
 UNFOLDED = 12  # tasks that stand beside each other
+SOURCES = 3  # repositories that pages name as those to which one submits
 OTHERS = 10  # rows of the same model that a row's page names
 
 
@@ -68,7 +69,8 @@ class PageContent:
     look at a board that had rows already. `heads` has, by the id of a model, the commit at its main branch; None is
     where that was not looked up. `days` has the day on which it was first seen there, where somebody keeps that.
     `facts` has what the Hub said of the models, and `verified` what `verify` last said, by the keys of rows.
-    `is_listed` says that a list of boards lies in the folder above.
+    `is_listed` says that a list of boards lies in the folder above. `pushed_to` is where results are pushed, "" where
+    no settings say it.
     """
 
     board: Board
@@ -80,6 +82,7 @@ class PageContent:
     verified: Mapping[str, Verified] = field(default_factory=dict)
     is_partial: bool = False
     is_listed: bool = False
+    pushed_to: str = ""
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -208,11 +211,11 @@ class PageContent:
         return f"On {found.date}: {found.outcome}{f', {found.why}' if found.why else ''}."
 
     @cached_property
-    def source(self) -> str:
-        """The repository that the files of all rows are from, "" where there is none or not one."""
-        found = {file.source for row in self.board.rows for file in row.entry.evidence}
-        only = found.pop() if len(found) == 1 else ""
-        return only if "://" in only else ""
+    def sources(self) -> list[str]:
+        """The repositories to which results are pushed, the one of the settings first, and those of most rows."""
+        found = Counter(file.source for row in self.board.rows for file in row.entry.evidence)
+        named = [self.pushed_to, *(source for source, _ in found.most_common(SOURCES))]
+        return [source for source in dict.fromkeys(named) if "://" in source]
 
     @cached_property
     def records(self) -> list[Record]:
@@ -334,7 +337,7 @@ class PageContent:
             self.names[entry.key], entry, others, self.rank_sentence(row), self.places_in_field(row), self.target,
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
-            self.source, sorted(self.common_warnings), row.evidence, row.ranks, row.position,
+            self.sources, sorted(self.common_warnings), row.evidence, row.ranks, row.position,
             [other.key for other in self.twins_of(entry)],
             {task: round(score) for task, score in self.odd.get(entry.key, {}).items()},
             [(self.names[one.entry.key], one.entry.average, self.tasks_beside(row, one)) for one in self.beside(row)],

@@ -13,7 +13,7 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup
 
-from bot.pages.titles import with_end
+from bot.pages.titles import in_two, with_end
 from bot.publishing.models import billions
 from bot.reporting.escape import visible
 
@@ -22,7 +22,9 @@ LONGEST_AXIS = 18  # letters of the title of an axis
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 20, 44
 TICKS, BINS = 5, 20
 LISTED = 100  # rows of the table of a figure
-LINE, LETTER, NAMES, NAME = 20, 8, 180, 14  # pixels: of a line, a letter, the longest name, and its height
+LINE, LETTER, NAME = 20, 8, 14  # pixels: of a line, a letter, and the height of a name
+TWO_LINES, HALF = 32, 7  # pixels: of a line with names on two lines, and half of what lies between these
+LABEL = 24  # letters of each
 NAMED = 7  # names that stand among dots at most
 FOREST_ROWS = 15  # rows of a forest
 DAYS = 31  # of each month: dates are drawn well enough so
@@ -108,17 +110,22 @@ def _below(x: Axis, across: Callable[[float], float], height: int) -> list[str]:
 
 
 def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -> Figure:
-    """A dot with its interval for each (name, difference, half of the interval), around a line at zero."""
-    height = TOP + LINE * len(rows) + BOTTOM
-    names = max((len(name) for name, _, _ in rows), default=0)
-    left = min(NAMES, 16 + LETTER * names)
+    """A dot with its interval for each (name, difference, half of the interval), around a line at zero.
+
+    A long name stands on two lines.
+    """
+    labels = [in_two(name, LABEL) for name, _, _ in rows]
+    line = TWO_LINES if any(len(parts) > 1 for parts in labels) else LINE
+    height = TOP + line * len(rows) + BOTTOM
+    left = 16 + LETTER * max((len(part) for parts in labels for part in parts), default=0)
     across, _ = _scales(x, x, left)
     parts = _below(x, across, height)
     parts.append(f'<path class="axis" d="M{across(0):.1f} {TOP}V{height - BOTTOM}"/>')
-    for place, (name, value, reach) in enumerate(rows):
-        y = TOP + LINE * (place + 0.5)
-        shown = _text(with_end(name, NAMES // LETTER - 2))
-        parts.append(f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{shown}</text>')
+    for place, ((_, value, reach), name) in enumerate(zip(rows, labels, strict=True)):
+        y = TOP + line * (place + 0.5)
+        for number, part in enumerate(name):
+            down = y + 4 + HALF * (2 * number - len(name) + 1)
+            parts.append(f'<text x="{left - 8}" y="{down:.1f}" text-anchor="end">{_text(part)}</text>')
         parts.append(f'<path class="reach" d="M{across(value - reach):.1f} {y:.1f}H{across(value + reach):.1f}"/>')
         kind = "untested" if not reach else "mass" if abs(value) > reach else "hollow"  # where 0 is inside
         parts.append(f'<circle class="{kind}" cx="{across(value):.1f}" cy="{y:.1f}" r="4"/>')

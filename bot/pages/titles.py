@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from markupsafe import Markup, escape
 
@@ -25,6 +25,16 @@ def with_end(text: str, most: int) -> str:
     """A text of at most so many letters: what is too long loses its middle, for names often differ at the end."""
     end = most // 2 - 1
     return text if len(text) <= most else f"{text[: most - end - 1]}…{text[-end:]}"
+
+
+def in_two(text: str, most: int) -> list[str]:
+    """A text on one line of at most so many letters or on two, broken where one would say it in parts."""
+    if len(text) <= most:
+        return [text]
+    parts = [word for part in BREAK.split(text) for word in re.split(r"(?<= )", part)]
+    ends = [end for end in accumulate(map(len, parts)) if end <= most]
+    first = ends[-1] if ends else most // 2
+    return [text[:first].rstrip(), with_end(text[first:], most)]
 
 
 def without_shared(titles: Sequence[str]) -> list[str]:

@@ -47,7 +47,8 @@ def sentence_of(
     parts = [_result(comparison, first, second, escape)]
     if names:
         parts.append(f"They were measured differently: {names}.")
-    if whole and not whole.why and len(comparison.tasks) > 1 and not over_tasks(comparison):
+    is_told = comparison.is_same or over_tasks(comparison)
+    if whole and not whole.why and len(comparison.tasks) > 1 and not is_told:
         parts.append(_counted_tasks(comparison.tasks, second))
     return " ".join(parts)
 
@@ -100,6 +101,11 @@ def _differing(comparison: RunComparison) -> Iterator[str]:
 
 def _result(comparison: RunComparison, first: str, second: str, escape: Callable[[str], str]) -> str:
     whole = comparison.average
+    if comparison.is_same:
+        flips = [one.pairs.counts[1:3] if one.pairs and one.pairs.counts else None for one in comparison.tasks]
+        answers = ", and the same questions right" if set(flips) == {(0, 0)} else ""
+        numbers = f"the same numbers in all {len(comparison.tasks)} tasks{answers}"
+        return f"{_capital(first)} and {second} have {numbers}: one may be a copy or a repeat of the other."
     if whole is None:
         return _counted_tasks(comparison.tasks, second)
     if whole.conclusion == "not comparable":

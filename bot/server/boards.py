@@ -172,7 +172,8 @@ class BoardCache:
         Thread(target=make, name=f"board {name}", daemon=True).start()
 
     def _make(self, name: str, watch: str, target: str, kept: StoredBoard) -> ShownBoard:
-        content = replace(board_content(self.store.of(watch), target, kept), is_listed=True)
+        source = next(one.source for one in self.watches() if one.name == watch)
+        content = replace(board_content(self.store.of(watch), target, kept, source), is_listed=True)
         shown = ShownBoard(target, kept, Site(content))
         shown.page(FIRST_PAGE)
         with self.lock:

@@ -370,7 +370,7 @@ def test_two_picked_rows_are_compared_with_the_sentence_that_the_server_makes(wa
     page.click("#picked a")
     expected = found(compare_page(content, names))
     assert page.locator("#found .lead").inner_text() in expected.text
-    lines = page.locator("#found .beside > .wide tbody tr")
+    lines = page.locator("#found .beside .wide tbody tr:not(figure *)")
     shown = lines.evaluate_all("rows => rows.map(row => [...row.cells].map(cell => cell.textContent))")
     assert shown == expected.tables[-1][1:]
     assert "Measured alike: bounds of the score" in page.locator("#found").inner_text()
@@ -381,7 +381,7 @@ def test_two_picked_rows_are_compared_with_the_sentence_that_the_server_makes(wa
 FOUND = """pairs => pairs.map(pair => {
   history.replaceState(null, "", `?rows=${pair.map(encodeURIComponent).join(",")}`);
   dispatchEvent(new PopStateEvent("popstate"));
-  const tables = [...document.querySelectorAll("#found table")].filter(table => !table.closest("figure"));
+  const tables = [...document.querySelectorAll("#found table:not(figure table)")];
   return [[...document.querySelectorAll("#found > .quiet, #found caption")].at(-1)?.textContent ?? "",
     tables.map(table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent)))];
 })"""
@@ -571,14 +571,17 @@ def test_of_many_tasks_those_come_first_that_differ_most(browser: Browser, tmp_p
     write_site(site, tmp_path / "site")
     page = browser.new_page()
     page.goto(f"file://{tmp_path}/site/compare.html?rows={','.join(list(site.content.rows)[1::-1])}")
-    cells = page.locator("#found .beside > .wide tbody tr").evaluate_all(
+    cells = page.locator("#found .wide tbody tr:not(figure *)").evaluate_all(
         "rows => rows.slice(1).map(row => row.cells[row.cells.length - 1].textContent)"
     )
+    assert page.locator("#found .wide tbody tr:not(figure *):visible").count() == 11  # the average, and ten tasks
+    said = page.inner_text("#found .beside .quiet")
     page.close()
     found = [abs(float(cell.partition(" ")[0])) for cell in cells if cell[:1] in "+-0"]
     assert len(found) > 12
     assert found == sorted(found, reverse=True)
-    assert {cell[:1] for cell in cells} >= {"+", "-"}
+    signs = [cell[:1] for cell in cells if cell[:1] in "+-"]
+    assert f"higher in {signs.count('+')}, lower in {signs.count('-')}. Those that differ most:" in said
 
 
 def test_six_tasks_are_uncut_at_1280(watch: Opener) -> None:

@@ -96,7 +96,7 @@ def test_two_rows_of_one_model_can_be_told_apart() -> None:
     moved, dots = page.tables[-1][1:], page.tables[-2][1:]
     assert len({line[0] for line in moved}) == len(moved)
     assert len({line[0] for line in dots}) == len(rows)
-    assert {line[0].partition(", ")[2] for line in moved} <= {"float16", "bfloat16"}
+    assert {line[0].partition(", ")[2] for line in moved} <= {"float16, plain", "bfloat16, plain"}
     for address in page.links:
         if "rows/" in address:
             assert address.removeprefix("../").partition("#")[0] in site
@@ -296,6 +296,17 @@ def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() 
     assert "what chance may change. The stronger the tint" in mixed
     assert "1.96 standard errors. The stronger the tint" in found(site_of((three,))["index.html"]).text
     assert "chance leaves a row" in mixed
+
+
+def test_rows_with_the_same_numbers_are_said_to_have_them() -> None:
+    one, two = generated(2)
+    copy = named(one, two.model.id)
+    site = site_of((one, copy))
+    names = [site.content.names[row.key] for row in (one, copy)]
+    page = found(compare_page(site.content, names)).text
+    names = " and ".join(row.model.id.partition("/")[2] for row in (one, copy))
+    assert f"{names} have the same numbers in all 6 tasks: one may be a copy or a repeat of the other." in page
+    assert "separable" not in page.partition("Score")[0]
 
 
 def bare(entry: Entry, *scores: float) -> Entry:

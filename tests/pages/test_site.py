@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
-from bot.pages.environment import POLICY
+from bot.pages.environment import POLICY, rule_title
 from bot.pages.site import Site
 from bot.publishing.addresses import evidence_url
 from bot.publishing.board import make_board
@@ -136,7 +136,7 @@ def test_the_data_of_the_comparison_are_those_of_the_entries(site: Site) -> None
         scored = [task for task in entry.tasks if task.score is not None]
         assert [one[0] for one in row["tasks"] if one] == [pytest.approx(task.score) for task in scored]
         settings, warned = data["kinds"][row["kind"]]
-        assert data["texts"][warned] == ", ".join(sorted({warning.rule for warning in entry.warnings}))
+        assert data["texts"][warned] == " ".join(sorted({rule_title(warning.rule) for warning in entry.warnings}))
         assert [len(of_tasks) for of_tasks in settings] == [len(scored)] * len(data["settings"])
 
 
@@ -202,6 +202,22 @@ def test_the_command_for_submitters_names_a_declaration_that_their_machine_finds
         assert (f"leaderboard-bot compare results --board {target}" in about) is bool(target)
         there = parse_leaderboard(site[f"{one.id}.toml"].decode(), one.id, "board.toml")
         assert there.digest == one.digest
+
+
+def test_where_to_submit_is_named_as_far_as_settings_or_rows_say_it() -> None:
+    rows = generated(2)
+    other = tuple(replace(file, source="github://acme/runs") for file in rows[1].evidence)
+    rows = (rows[0], replace(rows[1], evidence=other))
+    for pushed_to, rest, links in (
+        ("hf://datasets/acme/results", "hf://datasets/acme/results or github://acme/runs, by a commit", 1),
+        ("/srv/results", "to github://acme/runs, by a commit or a pull request. The bot checks", 0),
+    ):
+        page = found(Site(PageContent(board_of_rows(rows), pushed_to=pushed_to))["about.html"])
+        assert rest in " ".join(page.text.split())
+        assert page.links.count("https://huggingface.co/datasets/acme/results") == links
+        assert "https://github.com/acme/runs" in page.links
+    about = found(site_of(rows[:1])["about.html"]).text
+    assert "No settings and no row of this site name it: ask" in " ".join(about.split())
 
 
 def test_a_row_is_cited_and_leads_to_the_citation_of_the_board() -> None:

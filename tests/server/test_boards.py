@@ -69,7 +69,7 @@ def site_kept(story: Story) -> Site:
     store, target = story.contexts.store, story.watch.targets[0].to
     kept = store.of("tiny").boards.at(target)
     assert kept is not None
-    return Site(replace(board_content(store.of("tiny"), target, kept), is_listed=True))
+    return Site(replace(board_content(store.of("tiny"), target, kept, story.watch.source), is_listed=True))
 
 
 def test_every_file_has_the_bytes_of_the_site_and_says_what_it_is(story: Story, web: TestClient) -> None:

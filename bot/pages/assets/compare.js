@@ -1,7 +1,7 @@
 // Compare rows by the data beside the page; what is compared is in the address.
 "use strict";
 (() => {
-  const { $, make, breakable, read, write, compare, said, SEEN, signP } = globalThis.page;
+  const { $, make, BREAK, breakable, read, write, compare, said, SEEN, signP } = globalThis.page;
   const FEWEST = 6; // tasks of a test over them
   const STYLES = { higher: "well", lower: "warn" }; // of verdicts that tell rows apart
   const UNKNOWN = "the files say nothing of its error";
@@ -43,12 +43,15 @@
     if (found.every((one) => one.verdict === "not tested")) return "No task could be tested.";
     return `Task by task, ${second} is ${verdicts.filter(([count]) => count).map(([count, verdict]) => `${verdict} in ${count}`).join(", ")}.`;
   };
+  // As `is_same` of bot/evaluation/compare.py.
+  const isSame = ({ found, isPart }) => !isPart && found.every((one) => !one.why && one.difference === 0) && new Set(found.map((one) => one.value)).size > 1;
   // As `sentence_of` of bot/reporting/comparison.py.
   const sentence = (first, second, { differing, found, isPart, average }) => {
     if (!average) return `${first} and ${second} have no task in common: there is nothing to compare.`;
-    const parts = [byHowMuch(first, second, found, isPart, average)];
+    const isEqual = isSame({ found, isPart });
+    const parts = [isEqual ? `${first} and ${second} have the same numbers in all ${found.length} tasks: one may be a copy or a repeat of the other.` : byHowMuch(first, second, found, isPart, average)];
     if (differing.length) parts.push(`They were measured differently: ${differing.join(", ")}.`);
-    if (!average.why && found.length > 1 && !overTasks(found, average)) parts.push(counted(second, found));
+    if (!average.why && found.length > 1 && !isEqual && !overTasks(found, average)) parts.push(counted(second, found));
     return parts.join(" ");
   };
   // As `over_tasks` of bot/reporting/comparison.py.
@@ -82,7 +85,8 @@
     if (!test) return numeric("–");
     if (test.why) return numeric(test.verdict);
     if (test.p === null) return numeric(signed(test.difference));
-    const cell = numeric(`${signed(test.difference)} ±${half(test)} ${test.verdict}`);
+    const cell = numeric(`${signed(test.difference)} `);
+    cell.append(make("small", `±${half(test)} ${test.verdict}`));
     if (STYLES[test.verdict]) cell.className = `n apart ${STYLES[test.verdict]}`;
     return cell;
   };
@@ -112,7 +116,7 @@
   const table = (caption, titles, lines, chosen) => {
     if (!lines.length) return make("p", caption, { class: "quiet" });
     const made = plain(titles[0], titles, lines, chosen);
-    made.firstChild.prepend(make("caption", caption));
+    if (caption) made.firstChild.prepend(make("caption", caption));
     return made;
   };
   const line = (title, cells) => {
@@ -135,13 +139,26 @@
     const low = Math.floor(Math.min(...ends, 0) / step) * step;
     return [low, Math.max(Math.ceil(Math.max(...ends, 0) / step) * step, low + step), step];
   };
-  const withEnd = (name) => (name.length > 20 ? `${name.slice(0, 10)}…${name.slice(-9)}` : name);
+  // As `in_two` of bot/pages/titles.py.
+  const LABEL = 24;
+  const inTwo = (name) => {
+    if (name.length <= LABEL) return [name];
+    let end = 0;
+    for (const part of name.split(BREAK).flatMap((one) => one.split(/(?<= )/))) {
+      if (end + part.length > LABEL) break;
+      end += part.length;
+    }
+    const rest = name.slice(end || LABEL / 2);
+    return [name.slice(0, end || LABEL / 2).trimEnd(), rest.length > LABEL ? `${rest.slice(0, LABEL / 2)}…${rest.slice(1 - LABEL / 2)}` : rest];
+  };
   // As `differences` of bot/pages/drawing.py: a dot with its interval for each score, around a line at zero.
   const figure = (title, titled, tests, [low, high, step]) => {
     const drawn = tests.map((test, i) => [titled[i], test]).filter(([, test]) => isDrawn(test))
       .map(([name, test]) => [name, test.difference, (test.ends[1] - test.ends[0]) / 2]);
-    const left = Math.min(180, 16 + 8 * Math.max(0, ...drawn.map(([name]) => name.length)));
-    const [right, top, height] = [448, 20, 20 + 20 * drawn.length];
+    const labels = drawn.map(([name]) => inTwo(name));
+    const left = 16 + 8 * Math.max(0, ...labels.flat().map((part) => part.length));
+    const space = labels.some((parts) => parts.length > 1) ? 32 : 20;
+    const [right, top, height] = [448, 20, 20 + space * drawn.length];
     const across = (value) => left + ((value - low) / (high - low)) * (right - left);
     const svg = draw("svg", { viewBox: `0 0 460 ${height + 44}`, role: "img", "aria-label": title });
     for (let tick = low; tick <= high + step / 2; tick += step) {
@@ -150,9 +167,9 @@
     }
     svg.append(draw("path", { class: "axis", d: `M${across(0)} ${top}V${height}` }));
     svg.append(draw("text", { x: (left + right) / 2, y: height + 38, "text-anchor": "middle" }, "difference (points)"));
-    drawn.forEach(([name, middle, reach], place) => {
-      const y = top + 20 * (place + 0.5);
-      svg.append(draw("text", { x: left - 8, y: y + 4, "text-anchor": "end" }, withEnd(name)));
+    drawn.forEach(([, middle, reach], place) => {
+      const y = top + space * (place + 0.5);
+      labels[place].forEach((part, i) => svg.append(draw("text", { x: left - 8, y: y + 4 + 7 * (2 * i - labels[place].length + 1), "text-anchor": "end" }, part)));
       svg.append(draw("path", { class: "reach", d: `M${across(middle - reach)} ${y}H${across(middle + reach)}` }));
       svg.append(draw("circle", { class: !reach ? "untested" : Math.abs(middle) > reach ? "mass" : "hollow", cx: across(middle), cy: y, r: 4 }));
     });
@@ -199,14 +216,14 @@
     const whole = one.average;
     if (whole) {
       const tested = overTasks(one.found, whole);
-      const words = tested ? (tested.isMore ? tested.side : "not separable") : whole.verdict;
+      const words = isSame(one) ? "the same numbers" : tested ? (tested.isMore ? tested.side : "not separable") : whole.verdict;
       const better = { higher: second, lower: first }[words];
-      if (!whole.why) {
+      if (!whole.why && !isSame(one)) {
         const big = make("p", `${points(Math.abs(whole.difference))} `, { class: "big" });
         big.append(make("small", `${whole.p === null ? "" : `±${half(whole)}`} points`));
         made.append(big);
       }
-      said.append(make("span", `${better ? `${better} higher` : words}${tested ? " over tasks" : ""}`, { class: `chip verdict ${better ? "well" : ""}` }), " ");
+      said.append(make("span", `${better ? `${better} higher` : words}${tested && !isSame(one) ? " over tasks" : ""}`, { class: `chip verdict ${better ? "well" : ""}` }), " ");
     }
     said.append(sentence(first, second, one));
     made.append(said);
@@ -221,10 +238,17 @@
   };
   // As `_in_order` of bot/pages/compare_page.py.
   const MANY = 12;
+  const MOST_DIFFERENT = 10;
   const inOrder = (found) => {
     const places = ids.map((_, task) => task);
     const off = (task) => (isDrawn(found.get(task)) ? Math.abs(found.get(task).difference) : -1);
     return places.length > MANY ? places.sort((one, other) => off(other) - off(one) || one - other) : places;
+  };
+  // As `_counts` of bot/pages/compare_page.py.
+  const countsOf = (second, found) => {
+    const known = found.filter((one) => !one.why).map((one) => one.difference);
+    const counts = [["higher", known.filter((one) => one > 0).length], ["lower", known.filter((one) => one < 0).length], ["equal", known.filter((one) => one === 0).length]];
+    return `Of ${known.length} tasks ${second} is ${counts.filter(([, count]) => count).map(([word, count]) => `${word} in ${count}`).join(", ")}. Those that differ most:`;
   };
   const near = (name) => { // the three ranked rows above it and below it
     const place = names.indexOf(name);
@@ -233,12 +257,17 @@
       .forEach((other, i) => found.append(i ? ", " : "", make("a", titleOf(other), { href: `compare.html?rows=${encodeURIComponent(name)},${encodeURIComponent(other)}` })));
     return found;
   };
+  // As `_shortest` of bot/pages/compare_page.py.
+  const modelOf = (name) => titleOf(name).replace(/\/[^/]*$/, "");
+  const timesOf = new Map();
+  for (const name of names) timesOf.set(modelOf(name), (timesOf.get(modelOf(name)) || 0) + 1);
+  const shortest = (name) => (name && timesOf.get(modelOf(name)) === 1 && !modelOf(name).startsWith("(") ? modelOf(name) : name);
   const show = () => {
     const asked = (read().get("rows") || "").split(",").map((text) => text.trim()).filter(Boolean).slice(0, 4);
     const found = asked.map(find);
     const chosen = [...new Set(found.map(([name]) => name).filter(Boolean))];
-    fields.forEach((field, i) => { field.value = (found[i] && found[i][0]) || asked[i] || ""; });
-    if (found.some(([, count]) => count)) { // the address names rows, so that it keeps its meaning
+    fields.forEach((field, i) => { field.value = (found[i] && shortest(found[i][0])) || asked[i] || ""; });
+    if (found.some(([name], i) => name && name !== asked[i])) { // the address names rows, so that it keeps its meaning
       const state = read();
       state.set("rows", found.map(([name], i) => name || asked[i]).join(","));
       write(state, false);
@@ -259,18 +288,31 @@
     const hasAverages = (row) => picked[0].average !== null && row.average !== null;
     const byTask = compared.map(({ found: each }) => new Map(each.map((one) => [one.task, one])));
     const order = inOrder(byTask[0]);
-    const pairs = compared.map(({ average }, i) => [hasAverages(picked[i + 1]) ? average : undefined, ...order.map((task) => byTask[i].get(task))]);
-    const titled = ["Average", ...order.map((task) => tasks[task])];
+    const isLong = order.length > MANY;
+    const [top, rest] = isLong ? [order.slice(0, MOST_DIFFERENT), order.slice(MOST_DIFFERENT)] : [order, []];
+    const testsOf = (each) => compared.map((_, i) => each.map((task) => byTask[i].get(task)));
+    const pairs = testsOf(top).map((tests, i) => [hasAverages(picked[i + 1]) ? compared[i].average : undefined, ...tests]);
+    const titled = ["Average", ...top.map((task) => tasks[task])];
     const [differ, caption] = settingLines(picked);
-    const lines = titled.map((title, i) => line(title, [
-      ...picked.map((row) => numeric(points(i ? row.tasks[order[i - 1]]?.[0] : row.average))),
-      ...pairs.map((tests) => difference(tests[i])),
+    const scored = (titlesOf, valueOf, tests) => titlesOf.map((title, i) => line(title, [
+      ...picked.map((row) => numeric(points(valueOf(row, i)))),
+      ...tests.map((each) => difference(each[i])),
     ]));
+    const lines = scored(titled, (row, i) => (i ? row.tasks[top[i - 1]]?.[0] : row.average), pairs);
     const minus = pairs.length === 1 ? ["Difference"] : heads.slice(1).map((title) => `${title} minus ${heads[0]}`);
     const figures = make("div", "", { class: "figures" });
-    figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, titled, tests, axisOf(pairs))));
+    const differs = compared.some((one) => one.average && !isSame(one));
+    if (differs) figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, titled, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
-    beside.append(figures, table(pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED, ["Score", ...heads, ...minus], lines, chosen));
+    const shownScores = document.createElement("div");
+    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each }, i) => make("p", countsOf(heads[i + 1], each), { class: "quiet" })) : []), table(pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED, ["Score", ...heads, ...minus], lines, chosen));
+    if (isLong) {
+      const others = document.createElement("details");
+      const restLines = scored(rest.map((task) => tasks[task]), (row, i) => row.tasks[rest[i]]?.[0], testsOf(rest));
+      others.append(make("summary", `The other ${rest.length} tasks`), table("", ["Score", ...heads, ...minus], restLines, chosen));
+      shownScores.append(others);
+    }
+    beside.append(...(differs ? [figures] : []), shownScores);
     $("found").append(
       ...compared.map((one, i) => verdict(heads[0], heads[i + 1], one)),
       beside,

@@ -83,5 +83,5 @@ globalThis.page = (() => {
       return [1 + apart.filter((one, j) => one && j < i).length, rows.length - apart.filter((one, j) => one && j > i).length];
     });
   };
-  return { $, make, breakable, mark, read, write, text, load, rove, ranges, signP };
+  return { $, make, BREAK, breakable, mark, read, write, text, load, rove, ranges, signP };
 })();

@@ -183,7 +183,7 @@ class BoardUpdater:
         if kept is None or is_empty or not context.is_site(self.to):
             return  # the last pages stay until there is a row again
         kept = replace(kept, models=str(state.recall(MODELS_MOVED) or ""))
-        site = Site(board_content(state, self.to, kept))
+        site = Site(board_content(state, self.to, kept, context.watch.source))
         done = retry_write(lambda: publish_site(site, context.watch.site, context.opener))
         if done.changed or done.removed:
             text = f"{counted(done.changed, 'file')} written, {done.removed} removed"
@@ -266,8 +266,8 @@ class BoardUpdater:
             self.report.say("written", f"plan of {self.to}", f"the discussion says how it stands: {url}")
 
 
-def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageContent:
-    """The content of a stored board's pages, without any path of this machine."""
+def board_content(state: WatchState, target: str, kept: StoredBoard, source: str) -> PageContent:
+    """The content of a stored board's pages, without any path of this machine; `source` is where results are pushed."""
     declared = parse_leaderboard(kept.declaration, kept.leaderboard, kept.leaderboard)
     entries = state.boards.entries(target)
     words = state.recall(SHOWN_EVIDENCE, target=target) or {}
@@ -278,4 +278,5 @@ def board_content(state: WatchState, target: str, kept: StoredBoard) -> PageCont
     heads = {model: one.head for model, one in known.items()} or None
     days = {model: one.since for model, one in known.items()}
     facts = known_facts(state, entries) if kept.models else {}
-    return PageContent(board, target if is_remote else "", changes, heads, days, facts, is_partial=is_remote)
+    shown = target if is_remote else ""
+    return PageContent(board, shown, changes, heads, days, facts, is_partial=is_remote, pushed_to=source)
