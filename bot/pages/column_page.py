@@ -109,7 +109,7 @@ def _against_rest(content: PageContent, task: Task, sums: Sequence[float], odd: 
     titles = [f"{model.id or '(no name)'}, {model.precision or 'unknown precision'}" for model in models]
     marked = [place for place, name in enumerate(names) if content.rows[name].entry.key in odd]
     title = f"{task.title} against the mean of the other columns{'; orange: rows to look at' if marked else ''}"
-    across, up = fitting("mean of the others (points)", others), fitting("this column (points)", columns[task.id])
+    across, up = fitting("mean of the others (points)", others), fitting("score (points)", columns[task.id])
     return scatter(title, titles, (others, across), (columns[task.id], up), marked)
 
 

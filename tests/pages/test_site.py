@@ -218,6 +218,7 @@ def test_where_to_submit_is_named_as_far_as_settings_or_rows_say_it() -> None:
         assert "https://github.com/acme/runs" in page.links
     about = found(site_of(rows[:1])["about.html"]).text
     assert "No settings and no row of this site name it: ask" in " ".join(about.split())
+    assert '<iframe src="ADDRESS/index.html" title="Open LLM Leaderboard v2" width=' in about
 
 
 def test_a_row_is_cited_and_leads_to_the_citation_of_the_board() -> None:
