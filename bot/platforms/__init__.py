@@ -1,1 +1,1 @@
-"""The platforms: sources, targets and discussions on the Hub, on GitHub and in folders. Only this package writes."""
+"""The platforms: sources, targets and discussions on the Hub, on GitHub and in folders. Only this writes there."""

@@ -24,11 +24,11 @@ def sentence_of(room: str) -> str:
 
 @pytest.mark.parametrize("room", ROOMS)
 def test_each_room_is_described_as_it_describes_itself(room: str) -> None:
-    assert f"| `{room}/` | {sentence_of(room)} |" in PAGE
+    assert f"- `{room}/` {sentence_of(room)}\n" in PAGE
 
 
 def test_no_room_is_described_that_is_not_there() -> None:
-    assert sorted(re.findall(r"^\| `([\w/]+)/` \|", PAGE, re.MULTILINE)) == ROOMS
+    assert sorted(re.findall(r"^ *- `([\w/]+)/` ", PAGE, re.MULTILINE)) == ROOMS
 
 
 def test_each_path_that_the_page_names_is_there_as_it_is_written() -> None:
@@ -39,7 +39,7 @@ def test_each_path_that_the_page_names_is_there_as_it_is_written() -> None:
 def test_the_rooms_stand_in_the_order_of_their_imports() -> None:
     contract = (ROOT / "pyproject.toml").read_text(encoding="utf-8").partition("layers = [")[2].partition("]")[0]
     layers = [name for line in re.findall(r'"([^"]+)"', contract) for name in line.split(" | ")]
-    tops = list(re.findall(r"^\| `([\w]+)/` \|", PAGE, re.MULTILINE))
+    tops = list(re.findall(r"^- `([\w]+)/` ", PAGE, re.MULTILINE))
 
     assert tops == [name for name in layers if (BOT / name).is_dir()]
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import sqlite3
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 from sqlalchemy import Engine, event
+from sqlalchemy.dialects.sqlite import dialect as sqlite_dialect
+from sqlalchemy.schema import CreateTable
 
 from bot.errors import CallError, StateUnavailable, Unsettled
 from bot.evaluation.submission import UnreadPath
 from bot.publishing.plan import Plan, PlannedRow
+from bot.service.store import memory
 from bot.service.store.engine import connect, open_engine, prepare, try_out
 from bot.service.store.items import Mark, marks
 from bot.service.store.leases import state_lock
@@ -31,7 +37,7 @@ from bot.service.store.memory import (
 )
 from bot.service.store.sources import IndexedFile, StoredSubmission
 from bot.service.store.state import HISTORY, Store, WatchState
-from bot.service.store.tables import form, metadata
+from bot.service.store.tables import VERSION, form, metadata
 from tests.world.postgres import Cluster
 
 
@@ -434,3 +440,14 @@ def test_what_one_process_writes_no_other_does_until_it_is_known_how_that_ended(
         pass
     for one in (killed, other):
         one.close()
+
+
+def test_a_changed_schema_has_a_new_version() -> None:
+    """If this fails: raise `VERSION` in tables.py, which empties older states, and write both values here."""
+    tables = [str(CreateTable(table).compile(dialect=sqlite_dialect())) for table in metadata.sorted_tables]
+    kinds = sorted((name, one) for name, one in vars(memory).items() if isinstance(one, memory.Memory))
+    schemas = [(name, one.name, msgspec.json.schema(one.decoder.type)) for name, one in kinds]
+    said = json.loads(json.dumps([tables, schemas]), object_hook=lambda one: {**one, "description": ""})
+    digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+    assert (VERSION, digest[:16]) == (20, "24d1e3917815f700")
