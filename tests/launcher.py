@@ -106,6 +106,7 @@ if __name__ == "__main__":
     for module in LOADED:
         importlib.import_module(module)
     warm_up()
+    gc.collect()  # a git that an object in a cycle keeps would be waited for by each fork, and end with none of them
     gc.freeze()
     next_command()
     from bot.cli.app import run
