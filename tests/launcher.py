@@ -26,7 +26,7 @@ LATER = (
     "platforms.hub.platform",
     "service.watch.passes",
 )
-LOADED = [*(f"bot.cli.{name}" for name in COMMANDS), *(f"bot.{name}" for name in LATER), "httpcore", "sqlalchemy"]
+LOADED = [*(f"bot.cli.{name}" for name in COMMANDS), *(f"bot.{name}" for name in LATER), "sqlalchemy"]
 
 
 def warm_up() -> None:
