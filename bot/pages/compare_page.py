@@ -236,7 +236,7 @@ def find(titles: Mapping[str, str], text: str) -> tuple[str, int]:
 def _shortest(content: PageContent, name: str) -> str:
     """What a field shows for a row: the id of its model where no other row has it, so that more of it is seen."""
     model = content.rows[name].entry.model.id if name else ""
-    return model if model and len(content.rows_of[model]) == 1 else name
+    return model if model and "," not in model and len(content.rows_of[model]) == 1 else name
 
 
 def _status(

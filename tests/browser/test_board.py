@@ -576,6 +576,8 @@ def test_of_many_tasks_those_come_first_that_differ_most(browser: Browser, tmp_p
     )
     assert page.locator("#found .wide tbody tr:not(figure *):visible").count() == 11  # the average, and ten tasks
     said = page.inner_text("#found .beside .quiet")
+    regions = page.locator("#found [role=region]").evaluate_all("all => all.map(one => one.ariaLabel)")
+    assert regions[-2:] == ["Score", "The other 10 tasks"]
     page.close()
     found = [abs(float(cell.partition(" ")[0])) for cell in cells if cell[:1] in "+-0"]
     assert len(found) > 12

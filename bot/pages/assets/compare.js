@@ -113,9 +113,9 @@
     region.append(made);
     return region;
   };
-  const table = (caption, titles, lines, chosen) => {
+  const table = (caption, titles, lines, chosen, label = titles[0]) => {
     if (!lines.length) return make("p", caption, { class: "quiet" });
-    const made = plain(titles[0], titles, lines, chosen);
+    const made = plain(label, titles, lines, chosen);
     if (caption) made.firstChild.prepend(make("caption", caption));
     return made;
   };
@@ -261,7 +261,7 @@
   const modelOf = (name) => titleOf(name).replace(/\/[^/]*$/, "");
   const timesOf = new Map();
   for (const name of names) timesOf.set(modelOf(name), (timesOf.get(modelOf(name)) || 0) + 1);
-  const shortest = (name) => (name && timesOf.get(modelOf(name)) === 1 && !modelOf(name).startsWith("(") ? modelOf(name) : name);
+  const shortest = (name) => (name && timesOf.get(modelOf(name)) === 1 && !/^\(|,/.test(modelOf(name)) ? modelOf(name) : name);
   const show = () => {
     const asked = (read().get("rows") || "").split(",").map((text) => text.trim()).filter(Boolean).slice(0, 4);
     const found = asked.map(find);
@@ -309,7 +309,8 @@
     if (isLong) {
       const others = document.createElement("details");
       const restLines = scored(rest.map((task) => tasks[task]), (row, i) => row.tasks[rest[i]]?.[0], testsOf(rest));
-      others.append(make("summary", `The other ${rest.length} tasks`), table("", ["Score", ...heads, ...minus], restLines, chosen));
+      const summary = `The other ${rest.length} tasks`;
+      others.append(make("summary", summary), table("", ["Score", ...heads, ...minus], restLines, chosen, summary));
       shownScores.append(others);
     }
     beside.append(...(differs ? [figures] : []), shownScores);
