@@ -147,7 +147,7 @@ def renew(board: Leaderboard, span: Accepted, found: Iterator[tuple[str, Path]])
         asked.append(name)
         for key, path in paths.items():
             config = configuration(path)
-            decides = deciding({field: config.get(field) for field in DECIDING})
+            decides = deciding({field: one for field in DECIDING if (one := config.get(field)) is not None})
             texts = {field: canonical(value) for field, value in decides.items()}
             digests = {field: digest_of(text) for field, text in texts.items()}
             values |= dict(zip(digests.values(), texts.values(), strict=True))

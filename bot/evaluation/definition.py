@@ -232,10 +232,8 @@ def _derived(values: list[Any], fields: tuple[str, ...], derive: Derive) -> tupl
 
 def digested(found: Mapping[str, Any]) -> tuple[str, tuple[AskedField, ...]]:
     """The digest of a definition, and its fields by their places below `Result.pointer_to("definition")`."""
-    asked = []
-    for field, value in found.items():
-        text = value if type(value) is str else canonical(value)
-        asked.append((_field if len(text) <= LONGEST_REMEMBERED else _field.__wrapped__)(field, text))
+    texts = [(field, value if type(value) is str else canonical(value)) for field, value in found.items()]
+    asked = [(_field if len(text) <= LONGEST_REMEMBERED else _field.__wrapped__)(field, text) for field, text in texts]
     return digest_of_fields({one.field: one.digest for one in asked}), tuple(asked)
 
 
@@ -270,7 +268,8 @@ class AskedDefinitions:
     def note(self, digest: str, asked: Sequence[AskedField]) -> str:
         """Note the definition with this digest and these fields; returns the digest."""
         if digest not in self.definitions and digest not in _shipped("definitions"):
-            self.definitions[digest] = tuple([self.fields.setdefault(field, len(self.fields)) for field in asked])
+            number = self.fields.setdefault
+            self.definitions[digest] = tuple([number(field, len(self.fields)) for field in asked])
         return digest
 
     @property

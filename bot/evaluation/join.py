@@ -208,11 +208,13 @@ def _candidate(verdict: Verdict) -> JoinCandidate:
     for measurement in verdict.measurements.present if verdict.measurements else ():
         leaves.setdefault(measurement.required.leaf.id, []).append(measurement)
     errors = [found for found in verdict.findings if found.is_error or found.waived]
+    faulty = {error.task for error in errors}
     sound: Leaves = {}
     shown: Leaves = {}
     blocked: dict[str, tuple[str, ...]] = {}
     for leaf_id, found in leaves.items():
-        about = [error for error in errors if _is_about(error, found[0])] if errors else errors
+        is_faulty = "" in faulty or found[0].required.task.id in faulty
+        about = [error for error in errors if _is_about(error, found[0])] if is_faulty else []
         is_number = all(map(_is_in_range, found))
         if is_number and not any(error.is_error for error in about):
             sound[leaf_id] = found
@@ -481,6 +483,8 @@ def row_facts(row: Row, facts: Facts) -> RowFacts | None:
 def _is_decided_by_day(file: Verdict, facts: Facts) -> bool:
     """Tell whether a file's date is believed, or called one of the future, because of the day of judging."""
     own, committed = own_date(file.result, file.path), facts.committed.get(file.path)
+    if own is None and committed is None:
+        return False
     if believed_date(own, committed, facts.today) != believed_date(own, committed):
         return True
     return own is not None and latest_date(facts.today, committed) < own <= latest_date(None, committed)

@@ -268,6 +268,11 @@ class Leaderboard(DeclarationModel):
         """Every required leaf with its task, in the order of the declaration."""
         return ((task, leaf) for task in self.tasks for leaf in task.leaves)
 
+    @cached_property
+    def leaf_count(self) -> int:
+        """How many leaves are required."""
+        return sum(len(task.leaves) for task in self.tasks)
+
     def formats_of(self, leaf: Leaf) -> tuple[str, ...]:
         """The formats whose harness measures a leaf: all, but of one whose key has a bar those that write it so."""
         accepted, barred = self.harness.formats, {one for one, key in leaf.keys.items() if "|" in key}

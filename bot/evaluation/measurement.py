@@ -233,6 +233,6 @@ def raw_of(task: Task, required: Sequence[RequiredMetric], values: Sequence[floa
 
 def coverage_of(measurements: Measurements, leaderboard: Leaderboard) -> Coverage:
     """Count the leaves that are there and name the others."""
-    missing = tuple(dict.fromkeys(required.leaf.id for required in measurements.missing))
-    required = sum(len(task.leaves) for task in leaderboard.tasks)
+    missing = tuple(dict.fromkeys([required.leaf.id for required in measurements.missing]))
+    required = leaderboard.leaf_count
     return Coverage(required - len(missing), required, missing)

@@ -104,7 +104,7 @@ class LeafResult(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     main: str = ""
 
 
-class AskedField(msgspec.Struct, frozen=True, gc=False, array_like=True):
+class AskedField(msgspec.Struct, frozen=True, gc=False, array_like=True, cache_hash=True):
     """A field of a leaf's definition, such as its prompt: the digest of its value, and the beginning of its text.
 
     `digest` is "" for a field that the format always records and this file leaves out. `text` is "" where the digest is

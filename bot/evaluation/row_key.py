@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable
-from functools import cached_property
+from functools import cached_property, lru_cache
 from hashlib import sha256
 from typing import Any
 from unicodedata import normalize
@@ -90,7 +90,7 @@ def reading_of(key: str) -> str:
     Compatibility forms of Unicode count as one, such as full-width letters; letters of other scripts that look alike do
     not. A name of more than 200 bytes is known by its digest, and stays as it is.
     """
-    return _read(key.split("/")[:-1])
+    return _read(model_folder(key).split("/"))
 
 
 def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
@@ -98,18 +98,21 @@ def twins(rows: Iterable[tuple[Any, str]]) -> dict[str, str]:
 
     Such a key spells the model otherwise, at any revision, or the settings of the same model.
     """
-    models: dict[str, str] = {}
+    models: dict[str, list[str]] = {}
     like: defaultdict[tuple[str, ...], list[tuple[str, str]]] = defaultdict(list)  # commits by their first digits
     found: dict[str, str] = {}
     for _, key in sorted(rows):
-        first = models.setdefault(reading_of(key), key)
+        models.setdefault(reading_of(key), []).append(key)
+    for first, key in [(keys[0], key) for keys in models.values() if len(keys) > 1 for key in dict.fromkeys(keys)]:
         if model_folder(first) == model_folder(key):
             revision, *others = _parts(key)
             near = like[revision[:SHORT] if COMMIT.fullmatch(revision) else revision, *others]
-            first = next((known for known, other in near if _is_one(revision, other)), key)
-            near += [(key, revision)] if first == key else []
-        if first != key:
-            found[key] = first
+            known = next((known for known, other in near if _is_one(revision, other)), key)
+            near += [(key, revision)] if known == key else []
+        else:
+            known = first
+        if known != key:
+            found[key] = known
     return found
 
 
@@ -127,7 +130,7 @@ def _parts(key: str) -> list[str]:
 
 
 def _read(parts: Iterable[str]) -> str:
-    return "\n".join(_seen(unquote(part)) for part in parts)
+    return "\n".join([_seen(unquote(part)) for part in parts])
 
 
 def _seen(text: str) -> str:
@@ -139,7 +142,10 @@ def _seen(text: str) -> str:
 
 def key_of(leaderboard_id: str, model: Model) -> RowKey:
     """The key of the row that results of this model make on a leaderboard."""
-    return RowKey(leaderboard_id, model.id, model.revision, model.precision, bool(model.chat_template))
+    return _key(leaderboard_id, model.id, model.revision, model.precision, bool(model.chat_template))
+
+
+_key = lru_cache(maxsize=5_000)(RowKey)  # a key is asked for its text again and again
 
 
 def _name(text: str, reserved: str = "") -> str:

@@ -92,6 +92,8 @@ def without_commands(text: str) -> str:
 def plain_json(text: str) -> str:
     """The same JSON with escapes for what a terminal does not show, and for `##`: no runner hears a command in it."""
     shown = without_user(text.replace("##", "#\\u0023"))
+    if shown.isascii() and "\x7f" not in shown:
+        return shown
     return UNSHOWN.sub(lambda found: f"\\u{ord(found[0]):04x}", shown)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, NamedTuple
 
 from jiter import from_json
@@ -137,22 +137,12 @@ class Content:
         return self.value
 
     @cached_property
-    def names(self) -> str | None:
-        """The keys of a JSON object, of its objects and of theirs, in one text; None where the file is no such object.
-
-        Whoever asks such a file for more gets the error.
-        """
+    def object(self) -> dict[str, Any] | None:
+        """The first file if it is a JSON object, None elsewhere: whoever asks such a file for more gets the error."""
         try:
-            level = [self.top] if self.start.startswith(b"{") else []
+            return self.top if self.start.startswith(b"{") else None
         except MalformedResult:
-            level = []
-        if not level:
             return None
-        keys: list[str] = []
-        for _ in range(3):
-            keys.extend(chain.from_iterable(level))
-            level = [inner for one in level for inner in one.values() if isinstance(inner, dict)]
-        return "\n".join(keys)
 
     def table(self, key: str) -> dict[str, Any] | None:
         """The object under a key of it, None if there is none: a field of another type counts as absent."""

@@ -21,6 +21,7 @@ from bot.evaluation.formats.lm_eval_04 import PLACES, model_of, settings_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 
 OWN = frozenset({"model", "model_args", "tasks", "batch_sizes"})  # of `config`; the harness writes `batch_size`
+OF_TASKS = ("configs", "versions", "n-shot")
 # Members of a row that are not metrics: counts, settings, and anything else that the benchmark wrote.
 NO_METRICS = frozenset({
     "alias", "num_examples", "total_examples", "completion_rate", "num_total", "num_solved", "solved_avg", "num_repeat",
@@ -36,9 +37,11 @@ UNSET = ("", "auto", "default")
 
 
 def recognise(content: Content) -> bool:
-    """Recognise it by its `config`, beside `results`."""
+    """Recognise it by its `config`, beside `results` and without what files of the harness have of each task."""
     config = content.config
-    return content.results is not None and config is not None and ("annotator_model" in config or config.keys() >= OWN)
+    if content.results is None or config is None or any(content.table(name) is not None for name in OF_TASKS):
+        return False
+    return "annotator_model" in config or config.keys() >= OWN
 
 
 def parse(content: Content) -> Result:
@@ -119,8 +122,7 @@ EVALCHEMY = Format(
     title="evalchemy",
     recognise=recognise,
     parse=parse,
-    marks=("annotator_model", "batch_sizes"),
-    lacks=("configs", "versions", "n-shot"),
+    marks=("config",),
     rerun=rerun,
     templating="--apply_chat_template",
     stderr_key=stderr_key,

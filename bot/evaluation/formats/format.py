@@ -99,9 +99,8 @@ class Format:
     `parse` is called where it said yes, and raises MalformedResult and nothing else. A format of one file lists in
     `starts` the bytes that a file of it begins with (after white space); a format of folders lists in `members` the
     files that a run's folder must have, in `optional` those that are read where they are there, and in `beside` those
-    that belong to the run and are not read. A JSON object of it has one of `marks` in a key, see `Content.names`, and
-    none of `lacks` as an object at its top; `recognise` is asked only then. Without marks it is always asked. `others`
-    are the kinds of files that the tool writes beside its results.
+    that belong to the run and are not read. A JSON object of it has one of `marks` among its keys: `recognise` is asked
+    only then, without marks always. `others` are the kinds of files that the tool writes beside its results.
 
     `naming` and `pinning` say how a run is called so that its file names the model and its commit, "" if no call
     does that; `limiting` and `templating` are its options for a part of the samples and for the chat template, and
@@ -132,7 +131,6 @@ class Format:
     stderr_key: Callable[[str], str] = stderr_beside
     starts: tuple[bytes, ...] = (b"{",)
     marks: tuple[str, ...] = ()
-    lacks: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     beside: tuple[str, ...] = ()
@@ -161,10 +159,9 @@ class Format:
             return all(name in content.files for name in self.members)
         if len(content.files) != 1 or not content.start.startswith(self.starts):
             return False
-        if not self.marks or content.names is None:
+        if not self.marks or content.object is None:
             return True
-        has_mark = any(mark in content.names for mark in self.marks)
-        return has_mark and all(content.table(name) is None for name in self.lacks)
+        return not content.object.keys().isdisjoint(self.marks)
 
     def split_key(self, key: str) -> tuple[str, str]:
         """A value's key as the metric's name and the answer filter, "none" where the format has no filters."""

@@ -232,7 +232,6 @@ LIGHTEVAL = Format(
     title="lighteval",
     recognise=recognise,
     parse=parse,
-    marks=("config_general", "|"),
     rerun=rerun,
     stderr_key=stderr_after,
     naming="run with model_name=<organization>/<name>,revision=<commit> of a model on the Hub",

@@ -97,6 +97,9 @@ USUAL_METRICS = {"loglikelihood": ("acc",), "multiple_choice": ("acc", "acc_norm
 USUAL_FILTERS = [{"name": "none", "filter": [{"function": "take_first"}]}]
 NO_OPTIONS = ("metric", "aggregation", "higher_is_better", "hf_evaluate")
 LONGEST_DELIMITER, LONGEST_TARGET, LONGEST_OPTIONS = 20, 100, 4_000  # characters
+# What a task asked, see `digested`; how its answers are scored, with its encoding; and where answers end.
+ToldOfTask = tuple[str, tuple[AskedField, ...], tuple[bytes, Scoring] | None, list[Any]]
+NOT_TOLD: ToldOfTask = ("", (), None, [])
 FUNCTION_NAME = re.compile(r"<function ([\w.]+)")
 ADDRESS = re.compile(r"<function [^<>]{1,200} at 0x[0-9a-fA-F]+>")
 
@@ -139,11 +142,10 @@ def parse(content: Content) -> Result:
 
 
 def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
-    """The fields that decide; NONE for one that was left out."""
-    found = {name: value for name, value in recorded.items() if value is not None}
-    found |= {name: FUNCTION for name, value in found.items() if _is_address(value)}
-    config = dict(found)
-    found["metric_list"] = _options(config.get("metric_list"))
+    """The fields that decide, of those that are not null; NONE for one that was left out."""
+    functions = [name for name, value in recorded.items() if type(value) is str and value[:1] == "<"]
+    config = {**recorded, **{name: FUNCTION for name in functions if _is_address(recorded[name])}}
+    found = {**config, "metric_list": _options(config.get("metric_list"))}
     if data := table(config.get("dataset_kwargs")):
         found["dataset_kwargs"] = _without(without_secrets(data), "trust_remote_code")
     if generation := table(config.get("generation_kwargs")):
@@ -159,7 +161,7 @@ def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_address(value: Any) -> bool:
-    return type(value) is str and value[:1] == "<" and ADDRESS.fullmatch(value) is not None
+    return type(value) is str and ADDRESS.fullmatch(value) is not None
 
 
 @Remembered
@@ -262,10 +264,10 @@ def _leaves(
     content: Content, groups: Collection[str], asked: AskedDefinitions, scorings: dict[bytes, tuple[int, Scoring]]
 ) -> dict[str, LeafResult]:
     """The rows of `results` that are not aggregates. Raises MalformedResult if a row is not an object."""
-    results, configs = content.results or EMPTY, _configs(content)
+    results, configs = content.results or EMPTY, {key: table(config) for key, config in _configs(content).items()}
     fewshot, versions, counts = (content.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
     directions = content.table("higher_is_better") or EMPTY
-    told = {key: _told(_recorded(config)) for key, config in configs.items()}
+    told = {key: _told([*map(one.get, DECIDING)], "target_delimiter" in one) for key, one in configs.items()}
     # The rules judge no stop word but a full stop.
     judges_stops = ["."] in [words[:1] for *_, words in told.values()]
     leaves = {}
@@ -275,8 +277,8 @@ def _leaves(
             continue
         shot, count = fewshot.get(key), counts.get(key)
         count = count if type(count) is dict else EMPTY
-        config = table(configs.get(key))
-        definition, fields, scored, words = told.get(key) or _told(EMPTY)
+        config = configs.get(key, EMPTY)
+        definition, fields, scored, words = told.get(key) or NOT_TOLD
         place = -1 if scored is None else scorings.setdefault(scored[0], (len(scorings), scored[1]))[0]
         leaves[key] = LeafResult(
             numbers,
@@ -292,29 +294,24 @@ def _leaves(
     return leaves
 
 
-def _recorded(config: Any) -> dict[str, Any]:
-    """The fields of a task's configuration that decide."""
-    return {name: value for name, value in config.items() if name in DECIDING} if type(config) is dict else EMPTY
-
-
 @Remembered
-def _told(recorded: dict[str, Any]) -> tuple[str, tuple[AskedField, ...], tuple[bytes, Scoring] | None, list[Any]]:
-    """What a task asked, see `digested`; how its answers are scored, with its encoding; and where answers end."""
-    config = {name: recorded.get(name) for name in DECIDING}
-    asked = digested(deciding(config)) if any(value is not None for value in config.values()) else ("", ())
-    stops = items(table(config["generation_kwargs"]).get("until"))
-    return *asked, _scoring_of(config, recorded.get("target_delimiter", " ")), stops
+def _told(values: list[Any], has_delimiter: bool) -> ToldOfTask:  # noqa: FBT001 - of `Remembered`
+    """What the values of the fields that decide say of a task; a delimiter that is null is none, one left out usual."""
+    config = {name: value for name, value in zip(DECIDING, values, strict=True) if value is not None}
+    asked = digested(deciding(config)) if config else ("", ())
+    stops = items(table(config.get("generation_kwargs")).get("until"))
+    return *asked, _scoring_of(config, config.get("target_delimiter") if has_delimiter else " "), stops
 
 
 def _scoring_of(config: Mapping[str, Any], delimiter: Any) -> tuple[bytes, Scoring] | None:
     """How the harness scores the answers of a task; None where its configuration does not say."""
-    output, target = text(config["output_type"]), text(config["doc_to_target"])
+    output, target = text(config.get("output_type")), text(config.get("doc_to_target"))
     if not output:
         return None
-    is_own = config["process_results"] is not None
     delimiter = delimiter if type(delimiter) is str and len(delimiter) <= LONGEST_DELIMITER else None
     target = target if len(target) <= LONGEST_TARGET else ""
-    return _scoring([output, is_own, config["metric_list"], config["filter_list"], delimiter, target])
+    is_own, listed, filters = "process_results" in config, config.get("metric_list"), config.get("filter_list")
+    return _scoring([output, is_own, listed, filters, delimiter, target])
 
 
 @Remembered

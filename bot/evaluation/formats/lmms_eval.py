@@ -26,8 +26,8 @@ STAMP = "%Y%m%d_%H%M%S"  # the file has no time zone
 def recognise(content: Content) -> bool:
     """Recognise it as a file of lm-eval 0.4 with a task that only lmms-eval can have."""
     configs = content.table("configs") or {}
-    marks = [mark for config in configs.values() if type(config) is dict for mark in MARKS if mark in config]
-    return bool(marks) and lm_eval_04.recognise(content)
+    is_marked = any(not one.keys().isdisjoint(MARKS) for one in configs.values() if type(one) is dict)
+    return is_marked and lm_eval_04.recognise(content)
 
 
 def parse(content: Content) -> Result:
@@ -71,7 +71,7 @@ LMMS_EVAL = Format(
     title="lmms-eval",
     recognise=recognise,
     parse=parse,
-    marks=MARKS,
+    marks=("configs",),
     rerun=rerun,
     templating="--apply_chat_template",
     metric_key=lm_eval_04.LM_EVAL_04.metric_key,

@@ -117,7 +117,6 @@ OPEN_LLM_V1 = Format(
     title="Open LLM Leaderboard v1",
     recognise=recognise,
     parse=parse,
-    marks=("config_general", "|"),
     rerun=rerun,
     install=install,
 )

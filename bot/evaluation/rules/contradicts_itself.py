@@ -63,7 +63,7 @@ def contradicts_itself(case: Case) -> Violations:
 
 def _usual(result: Result) -> list[str]:
     """The fields that most leaves of the file record; none where no leaf lacks two of those that another records."""
-    recorded = Counter(map(_recorded, result.leaves.values()))
+    recorded = Counter([_recorded(leaf) for leaf in result.leaves.values()])
     if len(recorded) == 1:
         return []
     counts = [sum(count for one, count in recorded.items() if one[place]) for place in range(len(RECORDED))]
@@ -97,9 +97,10 @@ def _other_mean(case: Case, found: Sequence[Measurement]) -> str:
 
 def _lacking(present: Sequence[Measurement]) -> list[Measurement]:
     """Those without a standard error, where most of the same metric have one."""
-    lacking = grouped((one.required.stderr_key, one) for one in present if one.stderr is None)
-    if not lacking or sum(map(len, lacking.values())) == len(present):
+    without = [one for one in present if one.stderr is None]
+    if len(without) in {0, len(present)}:
         return []
+    lacking = grouped((one.required.stderr_key, one) for one in without)
     keys = Counter(one.required.stderr_key for one in present)
     few = [lacking[key] for key, count in keys.items() if key in lacking and 2 * len(lacking[key]) < count]
     return [one for found in few for one in found]

@@ -149,7 +149,7 @@ def _nothing(case: RowCase) -> Violation:
         return Violation(
             "the file holds no score", "run it to its end and let the harness score it", result.pointer_to("leaves")
         )
-    count = sum(len(task.leaves) for task in board.tasks)
+    count = board.leaf_count
     fits = [(_count(result, other), other.id) for other in map(load_shipped, shipped()) if other.id != board.id]
     most, best = max(fits)
     hint = (

@@ -28,7 +28,10 @@ ONCE = "mean"
 def mixed_reducers(case: RowCase) -> Violations:
     """Yield one violation for each task that has more than one reducer."""
     by_task: dict[str, dict[str, list[str]]] = {}
-    for measurement in case.row.measurements.present:
+    present = case.row.measurements.present
+    if len({one.leaf.reducer or ONCE for one in present}) < 2:
+        return
+    for measurement in present:
         reducers = by_task.setdefault(measurement.required.task.id, {})
         reducers.setdefault(measurement.leaf.reducer or ONCE, []).append(measurement.required.leaf_key)
     for task_id, reducers in by_task.items():

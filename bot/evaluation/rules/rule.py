@@ -182,7 +182,8 @@ def name_of(found: Sequence[Measurement]) -> str:
 
 def one_for_each_task(violations: Iterable[Violation]) -> Violations:
     """The first violation of each task, which names the leaves of the others: one fault is one finding."""
-    for found in grouped((violation.task, violation) for violation in violations).values():
+    every = [*violations]
+    for found in grouped((violation.task, violation) for violation in every).values() if every else ():
         first, leaves = found[0], tuple(dict.fromkeys(leaf for violation in found for leaf in violation.leaves))
         names = [leaf for leaf in leaves if leaf not in first.leaves]
         more = f"; the same in {examples(names)}" if names else ""
