@@ -87,12 +87,12 @@ def tied(values: Sequence[object]) -> int:
 def inversions(values: Sequence[float]) -> int:
     """Return the number of pairs that stand in falling order, by insertion: 50,000 values take a fifth of a second."""
     ordered: list[float] = []
-    count = 0
+    rising, insert = 0, ordered.insert
     for value in values:
         place = bisect_right(ordered, value)
-        count += len(ordered) - place
-        ordered.insert(place, value)
-    return count
+        rising += place
+        insert(place, value)
+    return len(ordered) * (len(ordered) - 1) // 2 - rising
 
 
 def reversed_pairs(left: Sequence[float], right: Sequence[float]) -> list[tuple[int, int]]:

@@ -301,7 +301,7 @@ def _number(cell: str) -> float | None:
 
 def _why_no_score(column: str, cells: Sequence[str], values: Cells, header: Sequence[str]) -> str:
     """Say why a column holds no scores, "" if it does."""
-    filled = sum(bool(cell.strip()) for cell in cells)
+    filled = sum(map(bool, map(str.strip, cells)))
     numbers = [value for value in values if value is not None]
     if 2 * len(numbers) < filled or not numbers:
         return TEXT if filled else "is empty"

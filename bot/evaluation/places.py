@@ -171,18 +171,14 @@ class FilePlace:
         begin, end = len(before), len(after)
         keys: Iterable[str] = value
         if not step.is_any:
-            least = begin + end
-            keys = [
-                key
-                for key in value
-                if key.startswith(before) and key.endswith(after) and least < len(key) <= LONGEST_KEY
-            ]
+            sizes = range(begin + end + 1, LONGEST_KEY + 1)
+            keys = [key for key in value if key.startswith(before) and key.endswith(after) and len(key) in sizes]
         if not step.names:
             return [(key, names) for key in keys]
         (name,) = step.names
-        known = names.get(name)
-        parts = [(key, key[begin : len(key) - end]) for key in keys]
-        return [(key, {**names, name: part}) for key, part in parts if known is None or part == known]
+        if name in names:
+            return [(key, names) for key in keys if key[begin : len(key) - end] == names[name]]
+        return [(key, {**names, name: key[begin : len(key) - end]}) for key in keys]
 
     def _keys_of_pattern(self, step: Step, here: Match) -> Iterator[tuple[str, Mapping[str, str]]]:
         """The same for a key of several names and stars."""

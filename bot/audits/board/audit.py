@@ -155,12 +155,12 @@ class Averages(OrderedValues):
 def effect_of(names: Sequence[str], having: Averages, lacking: Sequence[float]) -> Effect:
     """Return the effect of leaving columns out, from the averages with and without them."""
     rank_with, rank_without = having.places, places(lacking)
-    moves = [abs(one - other) for one, other in zip(rank_with, rank_without, strict=True)]
+    moves = list(map(abs, map(sub, rank_with, rank_without)))
     return Effect(
         mean_with=fsum(having.values) / len(names),
         mean_without=fsum(lacking) / len(names),
         tau=having.kendall(lacking),
-        rows_moved=sum(map(bool, moves)),
+        rows_moved=len(moves) - moves.count(0),
         largest_move=max(moves),
         first_with=names[rank_with.index(1)],
         first_without=names[rank_without.index(1)],
@@ -352,14 +352,14 @@ def complete(board: PublishedTable) -> tuple[tuple[str, ...], dict[str, tuple[fl
     left_out = dict(board.left_out)
     kept: dict[str, Cells] = {}
     for column, cells in board.columns.items():
-        filled = sum(cell is not None for cell in cells)
+        filled = len(cells) - cells.count(None)
         if 2 * filled < len(cells):
             left_out[column] = f"only {filled} of {len(cells)} rows have it"
         else:
             kept[column] = cells
     rows = zip(*kept.values(), strict=True) if kept else [()] * len(board.names)
     full = [i for i, row in enumerate(rows) if None not in row]
-    columns = {column: tuple(cells[i] or 0.0 for i in full) for column, cells in kept.items()}
+    columns = {column: tuple([cells[i] or 0.0 for i in full]) for column, cells in kept.items()}
     return tuple(board.names[i] for i in full), columns, left_out
 
 

@@ -35,7 +35,8 @@ class Value:
     """Where one kind of number lies, and what it is called, see `FormValue`.
 
     `kind` is value, right, solved or trials, `place` where that is; `check` is the value beside counts that give it.
-    `errors` are the places of what says how exact it is, each with how many standard errors that is.
+    `errors` are the places of what says how exact it is, each with how many standard errors that is. `naming` are the
+    remembered names in leaf and metric.
     """
 
     kind: str
@@ -50,6 +51,12 @@ class Value:
     reduce: str
     question: NamedText | None
     less_is_better: bool
+    naming: tuple[str, ...]
+
+    @property
+    def is_named_by_place(self) -> bool:
+        """Tell whether the names that the place remembers are all that leaf and metric are made of."""
+        return self.leaf.is_of_names and self.metric.is_of_names
 
     @property
     def scale(self) -> float:
@@ -205,6 +212,7 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
         reduce=reduce,
         question=parsed.get("question"),
         less_is_better=data.get("higher_is_better") is False,
+        naming=tuple(sorted(parsed["leaf"].names | parsed["metric"].names)),
     )
 
 

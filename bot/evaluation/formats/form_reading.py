@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import comb, fsum, isfinite, isnan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -272,10 +273,11 @@ class FormReader:
         else:
             number, samples = self._of_counts(value, match)
         named = self._called(value, match) if number is not None else None
-        if number is None or named is None or not self._is_possible(value, match, number):
+        if number is None or named is None:
             return None
-        leaf, metric = named
-        return ReadNumber(leaf, metric, number, match, samples)
+        if not (0 <= number <= UNITS[value.unit] or self._is_possible(value, match, number)):
+            return None
+        return ReadNumber(*named, number, match, samples)
 
     def _plain(self, value: Value, match: Match) -> float | None:
         """A number as it stands; what is none is noted, but for gaps, and for others among which a star looks."""
@@ -411,10 +413,8 @@ class FormReader:
             self._leaf(named[0]).numbers[f"{named[1]}_stderr"] = sqrt(spread / len(values)) * value.scale
 
     def _is_possible(self, value: Value, match: Match, number: float) -> bool:
-        """Tell whether a number is one of its unit; else that is noted."""
+        """Tell whether a number that no share can be is one of its unit all the same; else that is noted."""
         most = UNITS[value.unit]
-        if 0 <= number <= most:
-            return True
         if most and not isnan(number) and number in NOT_MEASURED:
             why = f"has {number:g}, which stands for a value that was not measured: leave it out"
         elif most and not isnan(number) and not -most <= number <= most:
@@ -428,6 +428,9 @@ class FormReader:
 
     def _called(self, value: Value, match: Match) -> tuple[str, str] | None:
         """The leaf and the metric of a number."""
+        names = tuple([match.names.get(name, "") for name in value.naming])
+        if value.is_named_by_place and (found := _named(value.leaf.text, value.metric.text, value.naming, names)):
+            return found
         leaf, no_leaf = value.leaf.fill(match, self.whole, self.budget)
         metric, no_metric = value.metric.fill(match, self.whole, self.budget)
         leaf, metric = " ".join(leaf.split()), " ".join(metric.split())
@@ -518,6 +521,14 @@ class FormReader:
                 if number not in self.matched and not value.place.is_optional
             ),
         )
+
+
+@lru_cache(maxsize=10_000)
+def _named(leaf: str, metric: str, naming: tuple[str, ...], names: tuple[str, ...]) -> tuple[str, str] | None:
+    """The leaf and the metric that a place's names give, which are the same in many files; None where one is empty."""
+    given = dict(zip(naming, names, strict=True))
+    found = (" ".join(leaf.format_map(given).split()), " ".join(metric.format_map(given).split()))
+    return found if all(names) and all(found) else None
 
 
 def reduced(how: str, trials: Sequence[float]) -> float:
