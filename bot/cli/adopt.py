@@ -13,7 +13,7 @@ from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import Any
 
-from bot.cli.judging import LAYOUTS, Measured, endings, measured_ways, warn
+from bot.cli.judging import LAYOUTS, Measured, endings, measured_ways, read_by, warn
 from bot.cli.recomputed import MOST_NAMES, JudgedTable, Recomputed
 from bot.cli.table_file import TableFile
 from bot.errors import CallError, MalformedResult, Unwritable
@@ -121,9 +121,19 @@ class _Tried:
         return max(sum(column.fitting for column in matching.matched) for _, matching in self.tables)
 
     @property
+    def used(self) -> list[DraftedForm]:
+        """The forms that give numbers of the table that it fits best."""
+        every = (matching.matched for _, matching in self.tables)
+        best = max(every, key=lambda some: sum(column.fitting for column in some))
+        leaves = [leaf for one in best for leaf in one.reading.task.leaves]
+        results = [one.result for one in self.parsed if one.result is not None]
+        ids = {one.format for one in results if any(leaf.key(one.format) in one.leaves for leaf in leaves)}
+        return [one for one in self.measured.form.both if one.keys["id"] in ids] if self.measured.form else []
+
+    @property
     def files(self) -> int:
-        """How many files its form is of."""
-        return sum(one.files for one in self.measured.form.both) if self.measured.form else 0
+        """How many files these forms are of."""
+        return sum(one.files for one in self.used)
 
 
 def _try(table: TableFile, at: str, called: Mapping[str, str], known: Leaderboard | None, measured: Measured) -> _Tried:
@@ -162,6 +172,10 @@ def _tried(
         raise CallError(f"{table.shown}: {problem}")
     most = max(one.given for one in tried)
     best = max((one for one in tried if one.given >= NEARLY * most), key=lambda one: (one.files, one.given))
+    form, used = best.measured.form, best.used
+    if form is not None and len(used) == 1 < len(form.both):
+        alone = replace(used[0], other=None, of=form.of)
+        best = _try(table, at, called, known, read_by(alone, best.measured.places)[0])
     _say_form(best.measured)
     return best
 

@@ -253,7 +253,7 @@ def measured_ways(
 
     drafted, problems = False, list[str]()
     for form in draft_forms(of_any_layout, is_model):
-        found, faults = _read_by(form, places)
+        found, faults = read_by(form, places)
         problems += faults
         if found.read:
             drafted = True
@@ -264,7 +264,7 @@ def measured_ways(
         yield _measured(parsed, unread, places)
 
 
-def _read_by(form: DraftedForm, places: Iterable[Place]) -> tuple[Measured, list[str]]:
+def read_by(form: DraftedForm, places: Iterable[Place]) -> tuple[Measured, list[str]]:
     """What a form, and that of another layout, read at some places, and what is wrong with the other files."""
     forms = tuple(DeclaredForm.model_validate(one.table) for one in form.both)
     of_form = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
@@ -285,7 +285,7 @@ def _with_other_layout(
     tasks = _tasks_in(found.read)
     for other in islice(draft_forms(rest, is_model), MOST_OTHERS):
         named = replace(other, keys={**other.keys, "id": OTHER_ID}, of=form.of)
-        both, _ = _read_by(replace(form, other=named), found.places)
+        both, _ = read_by(replace(form, other=named), found.places)
         others = [one for one in both.read if one.result is not None and one.result.format == OTHER_ID]
         if 2 * len(tasks & _tasks_in(others)) > len(tasks):
             return both

@@ -10,15 +10,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from bot.evaluation.draft.form_rows import (
-    STAMP,
     DraftedRows,
     NamedRows,
     is_written,
     last_key,
     named_ways,
-    path_names,
     sureness,
 )
+from bot.evaluation.draft.form_sets import is_set, set_level, set_places
 from bot.evaluation.draft.form_values import DraftedValue, drafted_values
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats.fields import precision, seconds
@@ -31,11 +30,11 @@ MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
 ALIKE, SEVERAL = 4, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
 MOST_KEYS, DEEPEST_KEY = 300, 5
 UNWRITTEN = "left out, because a form cannot name keys with braces or of several lines"
-MOST_SETS = 60  # files of one model that may be of a task each
 REVISIONS = ("revision", "model_sha", "model_revision", "sha", "commit_hash")
 DATES = ("date", "submission_date", "timestamp", "created", "created_at", "evaluated", "eval_date", "run_date",
          "submission_time", "submitted", "submitted_at",
          "time")  # fmt: skip
+OF_CODE = re.compile(r"(^|[._])(env|environment|git|code|repo|repository|harness|framework)[._]")  # not of a model
 VERSIONS = ("version", "framework_version", "harness_version", "eval_version", "benchmark_version", "lib_version")
 PRECISION_KEYS = ("precision", "dtype", "model_dtype", "torch_dtype")
 AGENTS = ("agent", "agent_name", "scaffold", "framework")
@@ -115,19 +114,25 @@ def draft_forms(files: Mapping[str, bytes], is_model: Callable[[str], bool] | No
     """
     ways = sorted(named_ways(files), key=lambda way: _rank(way, is_model), reverse=True)
     cut = Counter[tuple[str, tuple[str, ...]]]()
-    found: list[tuple[tuple[float, ...], NamedRows, list[DraftedValue]]] = []
+    found: list[tuple[tuple[float, ...], NamedRows, tuple[str, ...], list[DraftedValue]]] = []
     for way in ways:
         place = (way.rows.place, way.rows.paths)
-        if cut[place] >= MOST_OF_ONE:
+        if cut[place] >= MOST_OF_ONE or len(found) >= MOST_DRAFTS:
             continue
-        values = drafted_values(way, is_searched=is_model is not None)
+        for sets in _ways_to_tell(way, is_searched=is_model is not None):
+            values = drafted_values(way, sets, is_searched=is_model is not None)
+            if values:
+                found.append(((*_rank(way, is_model)[:ALIKE], min(len(values), SEVERAL)), way, sets, values))
         cut[place] += 1 if values else MOST_OF_ONE
-        if values:
-            found.append(((*_rank(way, is_model)[:ALIKE], min(len(values), SEVERAL)), way, values))
-        if len(found) == MOST_DRAFTS:
-            break
-    for _, way, values in sorted(found, key=lambda one: one[0], reverse=True):
-        yield _form(way, values, len(files))
+    for _, way, sets, values in sorted(found, key=lambda one: one[0], reverse=True):
+        yield _form(way, sets, values, len(files))
+
+
+def _ways_to_tell(way: NamedRows, *, is_searched: bool) -> list[tuple[str, ...]]:
+    """The places of texts that are parts of a task's name; of those with unknown keys a table decides."""
+    places = set_places(way) if set_level(way) is None else ()
+    known = tuple(filter(is_set, places))
+    return [places, known] if is_searched and places != known else [known]
 
 
 def _rank(way: NamedRows, is_model: Callable[[str], bool] | None) -> tuple[float, ...]:
@@ -139,12 +144,12 @@ def _rank(way: NamedRows, is_model: Callable[[str], bool] | None) -> tuple[float
     return (known, share >= 0.2, sureness(way), files, spread, -place, -len(way.model))
 
 
-def _form(way: NamedRows, values: Sequence[DraftedValue], files: int) -> DraftedForm:
+def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], files: int) -> DraftedForm:
     """The table of a form, with what else the rows say of a measurement."""
     rows, keys, todo = way.rows, dict[str, Any](id=ID), list[str]()
     if way.level is not None:
         keys["files"] = _pattern(rows.paths, way.level, "model")
-    elif (level := _set_level(way)) is not None:
+    elif (level := set_level(way)) is not None:
         keys["files"] = _pattern(rows.paths, level, "set")
         values = [replace(one, keys={**one.keys, "leaf": f"{{set}} {one.keys['leaf']}"}) for one in values]
     if rows.place and not (rows.place == "[*]" and rows.has_lines):
@@ -157,7 +162,13 @@ def _form(way: NamedRows, values: Sequence[DraftedValue], files: int) -> Drafted
         todo.append('where the model stands: `model = "…"`, or `files = "{model}.json"` and `model = "{model}"`')
     if "files" in keys:
         keys["has"] = [_has(rows, values[0])]
-    keys |= _described(way)
+    keys |= _described(way, sets)
+    if others := [place for place in set_places(way) if place not in sets and set_level(way) is None]:
+        keys["settings"] = list(dict.fromkeys([*keys.get("settings", ()), *others]))
+        todo.append(
+            f"files of one model differ at {examples(others)}, and the newest one counts: if that is of a task, "
+            f"write {{/{others[0]}}} into each `leaf`; if of a model, into `model`"
+        )
     unwritten = dict.fromkeys(key for row in rows.rows for key in _unwritten(row.value))
     models = tuple(way.distinct[:3])
     return DraftedForm(keys, tuple(values), tuple(todo), models, len(rows.paths), files, unwritten=tuple(unwritten))
@@ -190,24 +201,7 @@ def _pattern(paths: Sequence[str], level: int, name: str) -> str:
     return "/".join(shown)
 
 
-def _set_level(way: NamedRows) -> int | None:
-    """The part of the paths that tells several files of one model apart, such as the data set of each."""
-    files: dict[str, dict[str, None]] = {}
-    for name, row in zip(way.names, way.rows.rows, strict=True):
-        files.setdefault(name, {}).setdefault(row.path)
-    several = [list(paths) for paths in files.values() if len(paths) > 1]
-    if not way.model or 2 * len(several) <= len(files):
-        return None
-    for level in (0, 1):
-        parts = [[path_names(path).get(f"path{level}", "") for path in paths] for paths in several]
-        found = {part for one in parts for part in one}
-        shares = 2 * len(found) <= sum(map(len, parts))  # of most data sets several models have a file
-        if shares and len(found) <= MOST_SETS and all(len(set(one)) == len(one) for one in parts):
-            return level if not any(not part or STAMP.search(part) for part in found) else None
-    return None
-
-
-def _described(way: NamedRows) -> dict[str, Any]:
+def _described(way: NamedRows, sets: Sequence[str]) -> dict[str, Any]:
     """The places of what else the rows say: revision, date, precision, version, agent and settings."""
     texts: dict[str, list[str]] = {}
     seen: dict[tuple[str, str, str], str] = {}
@@ -217,12 +211,13 @@ def _described(way: NamedRows) -> dict[str, Any]:
             texts.setdefault(place, []).append(text)
             if seen.setdefault((row.path, model, place), text) != text:
                 several.add(place)
-    for place in (*several, way.model):
+    for place in (*several, *sets, way.model):
         texts.pop(place, None)
     keys: dict[str, Any] = {}
     count = len(way.rows.rows)
     for name, (wanted, is_it) in FIELDS.items():
-        if place := _place_of(texts, wanted, is_it):
+        of_model = {at: found for at, found in texts.items() if name != "revision" or not OF_CODE.search(at)}
+        if place := _place_of(of_model, wanted, is_it):
             keys[name] = place if len(texts[place]) == count else f"{place}?"
     asked = [place for place in texts if last_key(place) in SETTINGS]
     shown = [place if len(texts[place]) == count else f"{place}?" for place in asked[:6]]

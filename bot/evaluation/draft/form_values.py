@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
@@ -17,6 +17,7 @@ from bot.evaluation.places import as_text, key_text
 DEEPEST, MOST_VALUES = 5, 200
 # Lists that are compared, elements with a leaf each, and parts of questions.
 MOST_LISTS, MOST_NAMED, MOST_PARTS = 20, 200, 30
+NAMED = re.compile(r"\{[^{}]*\}")
 ANY = "*"  # an element of a list, in the path of a number
 NAMES = ("task", "part", "subset", "kind")  # of what is remembered, from the outermost one inwards
 TASK_KEYS = ("task", "task_name", "name", "dataset", "dataset_name", "benchmark", "domain", "subset", "category",
@@ -43,6 +44,7 @@ GIVEN = re.compile(r"(^|_)(accuracy|acc|rate|score|pct|percent|percentage|share)
 SOLVED = re.compile(r"(^|_)(solved|resolved|passed|correct|done|completed)(_|$)")
 ASKED = re.compile(r"(^|_)(total|all|asked|questions|tasks|instances|submitted)(_|$)")
 SAME = 1e-2  # how far a share of two digits may be from its counts
+TINY = 0.1  # of numbers up to 1 the largest, if they may be percentages
 FEWEST_OUTCOMES = 8  # questions by their names, of which each has one outcome
 # Objects that say how a run was made, or what a model is, and not how good it was.
 NO_RESULTS = re.compile(
@@ -99,6 +101,11 @@ class _Node:
         """Tell whether everything here is between 0 and 1."""
         return self.is_number and not self.is_percent and min(self.numbers) >= 0 and max(self.numbers) <= 1
 
+    @property
+    def is_sure_part(self) -> bool:
+        """Tell whether these are parts of 1 that would be tiny as percentages."""
+        return self.is_part and max(self.numbers) > TINY and any(number % 1 for number in self.numbers)
+
     def paths(self, depth: int = 0) -> frozenset[Path]:
         """The ways to numbers from here."""
         own = {()} if self.is_number or self.is_outcome or self.solved else set()
@@ -128,6 +135,7 @@ class _Way:
     told: tuple[str, ...] = ()
     depth: int = 0  # names that were remembered
     questions: _Told | None = None  # where each number is of a question
+    is_listed: bool = False  # texts of the elements of a list are among those that tell numbers apart
     seen: frozenset[str] = frozenset()
 
     def to(self, key: str) -> _Way:
@@ -148,17 +156,19 @@ class _Way:
     def to_elements(self, told: _Told) -> _Way:
         """The way on to the elements of a list, which are told apart by what stands in each."""
         texts = (*map(_out, self.told), *told.texts)
-        return replace(self, place=f"{self.place}[*]", told=texts, questions=told if told.is_of_questions else None)
+        questions = told if told.is_of_questions else None
+        return replace(self, place=f"{self.place}[*]", told=texts, questions=questions, is_listed=True)
 
 
 def _out(text: str) -> str:
     return re.sub(r"^\{(\.+)", r"{\1.", text)
 
 
-def drafted_values(way: NamedRows, *, is_searched: bool) -> list[DraftedValue]:
+def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) -> list[DraftedValue]:
     """The numbers of the rows, with the names that tell them apart; with `is_searched` also those of each part.
 
-    A table says which of them it shows; without one each question counts once.
+    `sets` are places of texts that tell files of one model apart. A table says which of them it shows; without one each
+    question counts once.
     """
     root = _Node()
     for row in way.rows.rows:
@@ -167,7 +177,9 @@ def drafted_values(way: NamedRows, *, is_searched: bool) -> list[DraftedValue]:
     count = sum(map(len, of_model))
     is_repeated = way.model and 2 * count > len(way.rows.rows) and 2 * count >= 3 * len(of_model)
     told = _telling([_without(rows, way.model) for rows in of_model]) if is_repeated else _Told(("",))
-    start = _Way(told=told.texts if any(told.texts) else (), questions=told if told.is_of_questions else None)
+    texts = told.texts if any(told.texts) else ()
+    told_by = (*(f"{{.{place}}}" for place in sets), *texts)
+    start = _Way(told=told_by, questions=told if told.is_of_questions else None, is_listed=bool(texts))
     found: list[DraftedValue] = []
     _collect(root, start, found, is_searched=is_searched)
     if is_searched:
@@ -185,7 +197,7 @@ def _apart(values: Sequence[DraftedValue]) -> list[DraftedValue]:
     found = []
     for value in {(one.place, str(one.keys["leaf"])): one for one in values}.values():
         leaf, metric = str(value.keys["leaf"]), str(value.keys.get("metric", ""))
-        where = " ".join(word for word in (_words(_fixed(value.place)), "{task}" if "{task}" in leaf else "") if word)
+        where = " ".join(filter(None, (_words(_fixed(value.place)), *NAMED.findall(leaf))))
         ways = [leaf, f"{leaf} {metric}".strip(), where, f"{where} {metric}".strip()]
         ways += [f"{leaf} {number}" for number in range(2, len(values) + 2)]
         name = next(one for one in ways if one and not _is_used(one, value.seen, used))
@@ -196,17 +208,22 @@ def _apart(values: Sequence[DraftedValue]) -> list[DraftedValue]:
 
 def _is_used(leaf: str, seen: frozenset[str], used: Sequence[tuple[str, frozenset[str]]]) -> bool:
     """Tell whether another value has this leaf; with a name in it, for one of the same keys."""
-    names = _leaves(leaf, seen)
+    leaf, names = _level(leaf), _leaves(leaf, seen)
     return any(
-        names & _leaves(other, keys) or (leaf == other and (not seen or not keys or seen & keys))
+        names & _leaves(other, keys) or (leaf == _level(other) and (not seen or not keys or seen & keys))
         for other, keys in used
     )
 
 
 def _leaves(leaf: str, seen: frozenset[str]) -> set[str]:
     """The leaves that a text with one name gives for the keys that it stands for."""
-    before, name, after = leaf.partition("{task}")
+    before, name, after = _level(leaf).partition("{task}")
     return {f"{before}{key}{after}" for key in seen} if name and "{" not in before + after else {leaf}
+
+
+def _level(leaf: str) -> str:
+    """A leaf with all that stands beside its numbers written alike, however far out it stands."""
+    return re.sub(r"\{\.+", "{.", leaf)
 
 
 def _fixed(place: str) -> str:
@@ -265,14 +282,19 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
     elif (
         len(scores) > 1
         and way.place
-        and not way.told
+        and not way.is_listed
+        and not way.depth
         and len(scores) == len(numbers)
         and not any(map(is_less_better, scores))
+        and not (
+            any(one.is_sure_part for one in scores.values()) and any(max(one.numbers) > 1 for one in scores.values())
+        )
     ):
         merged = _Node()
         for one in scores.values():
             _merge(merged, one)
-        found.append(_value(merged, way.to_any(list(scores)), "", {}))
+        named = way.to_any(list(scores))  # what stands beside these numbers is no further out than they are
+        found.append(_value(merged, replace(named, told=(*way.told, named.told[-1])), "", {}))
     else:
         found += [_value(one, way, key, numbers) for key, one in scores.items()]
     if way.questions is None:
@@ -283,7 +305,9 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
     for alike in _alike_nodes(groups):
         if len(alike) > MOST_PARTS and all(map(str.isdecimal, alike)):
             continue  # the answers to questions, by their numbers
-        if len(alike) > 1 and way.depth < len(NAMES) and (way.place or len(alike) == len(groups)):
+        others = [one for key, one in groups.items() if key not in alike]
+        is_alone = not any(_begins(groups[key]) & _begins(one) for key in alike for one in others)
+        if len(alike) > 1 and way.depth < len(NAMES) and (is_alone if way.place else not others):
             merged = _Node()
             for key in alike:
                 _merge(merged, groups[key])
@@ -406,12 +430,22 @@ def _alike_nodes(groups: Mapping[str, _Node]) -> list[list[str]]:
     return [keys for _, keys in made]
 
 
+def _begins(node: _Node) -> set[str]:
+    """The first keys on the ways to numbers: a name for any object reads what is below the same key of the others."""
+    return {way[0] for way in node.paths() if way}
+
+
+def _has_two_units(nodes: Collection[_Node]) -> bool:
+    """Tell whether some are surely parts of 1, and others larger."""
+    return any(one.is_sure_part for one in nodes) and any(max(one.numbers) > 1 for one in nodes)
+
+
 def _is_of_other_units(one: _Node, other: _Node) -> bool:
-    """Tell whether of many numbers with the same names most are parts of 1 in one object, and larger in the other."""
-    named = [(one.inside[key], other.inside[key]) for key in one.inside.keys() & other.inside.keys()]
-    parts = [(ours.is_part, theirs.is_part) for ours, theirs in named if ours.is_number and theirs.is_number]
-    only = parts.count((True, False)), parts.count((False, True))
-    return min(only) == 0 and max(only) >= FEWEST_OUTCOMES and 2 * max(only) > len(parts)
+    """Tell whether numbers are surely parts of 1 in one place, and larger in the other."""
+    if one.numbers and other.numbers:
+        return _has_two_units([one, other])
+    shared = (key for key in one.inside.keys() & other.inside.keys() if not NO_SCORE.search(words_of(key)))
+    return any(_is_of_other_units(one.inside[key], other.inside[key]) for key in shared)
 
 
 def _merge(into: _Node, other: _Node) -> None:
