@@ -13,14 +13,14 @@ from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import Any
 
-from bot.cli.judging import LAYOUTS, Measured, endings, measured_ways, read_by, warn
+from bot.cli.judging import LAYOUTS, Measured, endings, measured_ways, warn, with_other_layout
 from bot.cli.recomputed import MOST_NAMES, JudgedTable, Recomputed
 from bot.cli.table_file import TableFile
 from bot.errors import CallError, MalformedResult, Unwritable
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.form_draft import DraftedForm
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
-from bot.evaluation.draft.tasks import draft_of, says_less
+from bot.evaluation.draft.tasks import draft_of, is_beside
 from bot.evaluation.finding import counted, examples, file_of, first_few, grouped
 from bot.evaluation.formats import parse_parts
 from bot.evaluation.formats.content import Content
@@ -121,19 +121,9 @@ class _Tried:
         return max(sum(column.fitting for column in matching.matched) for _, matching in self.tables)
 
     @property
-    def used(self) -> list[DraftedForm]:
-        """The forms that give numbers of the table that it fits best."""
-        every = (matching.matched for _, matching in self.tables)
-        best = max(every, key=lambda some: sum(column.fitting for column in some))
-        leaves = [leaf for one in best for leaf in one.reading.task.leaves]
-        results = [one.result for one in self.parsed if one.result is not None]
-        ids = {one.format for one in results if any(leaf.key(one.format) in one.leaves for leaf in leaves)}
-        return [one for one in self.measured.form.both if one.keys["id"] in ids] if self.measured.form else []
-
-    @property
     def files(self) -> int:
-        """How many files these forms are of."""
-        return sum(one.files for one in self.used)
+        """How many files its form is of."""
+        return self.measured.form.files if self.measured.form else 0
 
 
 def _try(table: TableFile, at: str, called: Mapping[str, str], known: Leaderboard | None, measured: Measured) -> _Tried:
@@ -155,12 +145,15 @@ def _tried(
     """
     tried: list[_Tried] = []
     failed: list[Measured] = []
+    names_model = None
     problem: Unwritable | None = None
     try:
         names_model = names_in(table.data, table.written, at)
         for measured in measured_ways(results, names_model, table.place):
             try:
                 tried.append(_try(table, at, called, known, measured))
+                most = max(one.given for one in tried)  # the others are let go of: a form may read much
+                tried = [one for one in tried if one.given >= NEARLY * most][: None if most else 1]
             except Unwritable as error:
                 problem = problem or error
                 failed.append(measured)
@@ -170,12 +163,10 @@ def _tried(
         for measured in failed[:1]:
             _say_form(measured)
         raise CallError(f"{table.shown}: {problem}")
-    most = max(one.given for one in tried)
-    best = max((one for one in tried if one.given >= NEARLY * most), key=lambda one: (one.files, one.given))
-    form, used = best.measured.form, best.used
-    if form is not None and len(used) == 1 < len(form.both):
-        alone = replace(used[0], other=None, of=form.of)
-        best = _try(table, at, called, known, read_by(alone, best.measured.places)[0])
+    best = max(tried, key=lambda one: (one.files, one.given))
+    both = with_other_layout(best.measured, names_model)
+    if both is not best.measured and (more := _try(table, at, called, known, both)).given > best.given:
+        best = more
     _say_form(best.measured)
     return best
 
@@ -360,7 +351,7 @@ def _declared(
     if known is not None:
         return known.text, {id(one.reading): f"tasks.{one.reading.task.id}" for one in matching.matched}
     columns = draft_columns(matching)
-    beside = [one for one in columns if _is_no_score(*one, measured)]
+    beside = [one for one in columns if one[1][0].is_beside or _is_no_score(*one, measured)]
     tasks = [one for one in columns if one not in beside] or columns
     beside = beside if len(tasks) < len(columns) else []
     results = [one.result for one in parsed if one.result is not None]
@@ -374,7 +365,7 @@ def _declared(
 
 def _is_no_score(column: DraftColumn, shown: Sequence[Matched], measured: Measured) -> bool:
     """Tell whether less of a column is better, or the form found its numbers under keys of costs and counts."""
-    if says_less(column) and not any(one.reading.is_fraction for one in shown):
+    if is_beside(column) and not any(one.reading.is_fraction for one in shown):
         return True
     forms = measured.form.both if measured.form else []
     values = [one.keys for form in forms for one in form.values if one.is_other]
@@ -399,6 +390,8 @@ def _columns(
         kind, _, name = accessors[id(one.reading)].partition(".")
         if kind == "columns":
             value = {"value": f"columns.{name}.value"}
+            if one.reading.is_fraction:
+                value["unit"] = "percent" if one.column.is_percent else "proportion"
             columns.append(MappingColumn(one.column.column_path, value | printed(one.column), one.note))
         else:
             beside = f"{one.column.label.lower()} raw" in labels

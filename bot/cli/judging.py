@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -198,13 +198,14 @@ def name_links(places: Iterable[Place]) -> None:
 class Measured:
     """The submissions with a result, their places, and whether a file was faulty.
 
-    `form` is the form that was drafted for them, where no format reads the files.
+    `form` is the form that was drafted for them from the files that were `compared`, where no format reads them.
     """
 
     read: list[Parsed]
     places: list[Place]
     is_faulty: bool
     form: DraftedForm | None = None
+    compared: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     def results(self, names: Mapping[str, str]) -> dict[str, Result]:
         """The results by their paths, with the models that the caller names."""
@@ -225,7 +226,7 @@ def measured_at(paths: Sequence[str]) -> Measured:
 
     Raises CallError where there is no result.
     """
-    found = next(measured_ways(paths))
+    found = with_other_layout(next(measured_ways(paths)))
     for line in found.form.said if found.form else ():
         warn(visible(line))
     return found
@@ -257,7 +258,7 @@ def measured_ways(
         problems += faults
         if found.read:
             drafted = True
-            yield _with_other_layout(found, form, of_any_layout, is_model)
+            yield replace(found, compared=of_any_layout)
     if problems and not drafted:
         raise CallError(f"no form reads these files; {problems[0]}")
     if not drafted:
@@ -265,24 +266,31 @@ def measured_ways(
 
 
 def read_by(form: DraftedForm, places: Iterable[Place]) -> tuple[Measured, list[str]]:
-    """What a form, and that of another layout, read at some places, and what is wrong with the other files."""
+    """What a form, and that of another layout, read at some places, and what is wrong with the other files.
+
+    Where it takes a file of another layout for one of its own, it says what its files have.
+    """
     forms = tuple(DeclaredForm.model_validate(one.table) for one in form.both)
     of_form = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
     read = list(parse_places(of_form, []))
     measured = [one for one in read if one.result is not None and one.result.leaves]
     faults = [f"{visible(one.path)}: the file {one.problem.why}" for one in read if one.problem]
+    is_wide = bool(faults) or any(one.result and not one.result.model.id for one in measured)
+    if is_wide and "model" in form.keys and form.of_layout != form:
+        return read_by(form.of_layout, places)[0], faults
     return Measured(measured, of_form, is_faulty=False, form=form), faults
 
 
-def _with_other_layout(
-    found: Measured, form: DraftedForm, files: Mapping[str, bytes], is_model: Callable[[str], bool] | None
-) -> Measured:
+def with_other_layout(found: Measured, is_model: Callable[[str], bool] | None = None) -> Measured:
     """The same with the files that the form does not read, where another form reads the same tasks in them."""
     from bot.evaluation.draft.form_draft import OTHER_ID, draft_forms
 
+    form = found.form
+    if form is None:
+        return found
     read = {file_of(one.path) for one in found.read}
-    rest = {name: data for name, data in files.items() if name not in read}
-    tasks = _tasks_in(found.read)
+    rest = {name: data for name, data in found.compared.items() if name not in read}
+    tasks = _tasks_in(found.read) - {str(one.keys["leaf"]) for one in form.values if one.is_other}
     for other in islice(draft_forms(rest, is_model), MOST_OTHERS):
         named = replace(other, keys={**other.keys, "id": OTHER_ID}, of=form.of)
         both, _ = read_by(replace(form, other=named), found.places)

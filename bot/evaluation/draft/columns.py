@@ -217,6 +217,7 @@ class DraftColumn:
     title: str = ""
     aggregation: Literal["", "mean", "size-weighted"] = ""
     is_raw: bool = False
+    is_mean: bool = False
 
     @property
     def is_whole_group(self) -> bool:

@@ -10,7 +10,6 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from bot.evaluation.draft.form_rows import (
-    DraftedRows,
     NamedRows,
     is_written,
     last_key,
@@ -27,7 +26,7 @@ from bot.evaluation.toml_file import toml_text
 ID, OTHER_ID = "own", "own-2"
 MOST_DRAFTS = 8
 MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
-ALIKE, SEVERAL = 4, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
+ALIKE, SEVERAL = 5, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
 MOST_KEYS, DEEPEST_KEY = 300, 5
 UNWRITTEN = "left out, because a form cannot name keys with braces or of several lines"
 REVISIONS = ("revision", "model_sha", "model_revision", "sha", "commit_hash")
@@ -66,7 +65,18 @@ class DraftedForm:
     of: int = 0
     left_out: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()
+    has_lines: bool = False
     other: DraftedForm | None = None
+
+    @property
+    def of_layout(self) -> DraftedForm:
+        """The form of those files alone that have a model and a number where its files have them."""
+        model, rows = self.keys.get("model", ""), self.keys.get("rows", "/")
+        if "has" in self.keys:
+            return self
+        places = [*([model] if model and "{" not in model else []), self.values[0].place]
+        inside = "" if rows == "/" or self.has_lines else f"{rows}."
+        return replace(self, keys={**self.keys, "has": [re.sub(r"\{[^{}]*\}", "*", inside + one) for one in places]})
 
     @property
     def both(self) -> list[DraftedForm]:
@@ -141,7 +151,8 @@ def _rank(way: NamedRows, is_model: Callable[[str], bool] | None) -> tuple[float
     share = known / max(1, len(way.distinct))
     spread = len(way.distinct) / max(1, len(way.rows.rows))
     place, files = len(way.rows.place), len(way.rows.paths)
-    return (known, share >= 0.2, sureness(way), files, spread, -place, -len(way.model))
+    is_said = sureness(way) > 0 and way.is_whole  # in each file, under a key that names models
+    return (known, share >= 0.2, is_said, sureness(way), files, spread, -place, -len(way.model))
 
 
 def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], files: int) -> DraftedForm:
@@ -160,8 +171,11 @@ def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], f
         keys["model"] = "{model}" if way.level is not None or way.model == "{model}" else way.model
     else:
         todo.append('where the model stands: `model = "…"`, or `files = "{model}.json"` and `model = "{model}"`')
-    if "files" in keys:
-        keys["has"] = [_has(rows, values[0])]
+    if way.model and not way.is_whole:
+        missing = sum(not name for name in way.names)
+        todo.append(
+            f"{missing} of {counted(len(way.names), 'measurement')} have no text at {way.model}, and are rejected"
+        )
     keys |= _described(way, sets)
     if others := [place for place in set_places(way) if place not in sets and set_level(way) is None]:
         keys["settings"] = list(dict.fromkeys([*keys.get("settings", ()), *others]))
@@ -171,7 +185,17 @@ def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], f
         )
     unwritten = dict.fromkeys(key for row in rows.rows for key in _unwritten(row.value))
     models = tuple(way.distinct[:3])
-    return DraftedForm(keys, tuple(values), tuple(todo), models, len(rows.paths), files, unwritten=tuple(unwritten))
+    found = DraftedForm(
+        keys,
+        tuple(values),
+        tuple(todo),
+        models,
+        len(rows.paths),
+        files,
+        unwritten=tuple(unwritten),
+        has_lines=rows.has_lines,
+    )
+    return found.of_layout if "files" in keys else found
 
 
 def _unwritten(value: Any, depth: int = 0) -> Iterator[str]:
@@ -180,12 +204,6 @@ def _unwritten(value: Any, depth: int = 0) -> Iterator[str]:
             yield from _unwritten(one, depth + 1)
         elif key:
             yield key
-
-
-def _has(rows: DraftedRows, value: DraftedValue) -> str:
-    """The place of a number in the whole file, by which a file of another layout at such a path is told."""
-    place = value.place if rows.has_lines or not rows.place else f"{rows.place}.{value.place}"
-    return re.sub(r"\{[^{}]*\}", "*", place)
 
 
 def _pattern(paths: Sequence[str], level: int, name: str) -> str:

@@ -75,6 +75,11 @@ class NamedRows:
         return list(found.values())
 
     @property
+    def is_whole(self) -> bool:
+        """Tell whether every measurement names its model."""
+        return all(self.names)
+
+    @property
     def level(self) -> int | None:
         """The part of the path that names the model, 0 for the file itself."""
         return int(self.model[5:-1]) if self.model.startswith("{path") else None

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import combinations
 from typing import Any
 
+from bot.evaluation.benchmarks.catalogue import catalogue
 from bot.evaluation.draft.form_rows import MOST_ELEMENTS, NamedRows, is_alike, is_name, is_written, words_of
-from bot.evaluation.draft.scales import is_less_better
+from bot.evaluation.draft.scales import FEW_POINTS, is_less_better, may_be_counts
 from bot.evaluation.formats.form_reading import outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
@@ -513,7 +515,7 @@ def _value(node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node]) -
     keys: dict[str, Any] = {"value": place, "leaf": leaf}
     if metrics or (metric and leaf != metric):
         keys["metric"] = metrics[0] if metrics else metric
-    keys["unit"], todo = ("plain", "") if is_less_better(metric or place) else _unit(node)
+    keys["unit"], todo = ("plain", "") if is_less_better(metric or place) else _unit(node, metric, way)
     if metric and way.told and "[*]" not in way.place:
         count = next((key for key in COUNTS if key in siblings), "")
         error = next((key for key in (*(f"{metric}_{one}" for one in ERRORS), *ERRORS) if key in siblings), "")
@@ -522,13 +524,26 @@ def _value(node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node]) -
     return DraftedValue(keys, todo, way.seen)
 
 
-def _unit(node: _Node) -> tuple[str, str]:
+def _unit(node: _Node, metric: str, way: _Way) -> tuple[str, str]:
     least, most = min(node.numbers), max(node.numbers)
-    if node.is_percent or (least >= -100 and 1 < most <= 100):
+    if node.is_percent:
         return "percent", ""
     if least >= -1 and most <= 1:
         return "fraction", "" if most else "whether these are fractions or percentages: all are 0"
-    return "plain", ""
+    if least < -100 or most > 100:
+        return "plain", ""
+    names = [name for name in (metric, *way.place.split("."), *way.seen) if name]
+    if may_be_counts(node.numbers, *names) and not {words_of(name) for name in names} & _benchmarks():
+        return "plain", 'whether these are counts: if they are percentages, write unit = "percent"'
+    return "percent", "" if most > FEW_POINTS else f"whether these are percentages: none is above {most:g}"
+
+
+@cache
+def _benchmarks() -> frozenset[str]:
+    """What well-known benchmarks are called."""
+    known = catalogue().files.values()
+    every = [one for file in known for one in (*file.benchmarks, *file.groups)]
+    return frozenset(words_of(name) for one in every for name in (one.id, one.title))
 
 
 def _join(place: str, key: str) -> str:

@@ -11,6 +11,7 @@ from math import isfinite
 from typing import Any, Literal
 
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, is_integral, seen_in
+from bot.evaluation.draft.form_draft import ID, OTHER_ID
 from bot.evaluation.draft.tasks import FreeIds, draft_of, leaf_table
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats import format_of
@@ -23,6 +24,7 @@ from bot.evaluation.task import Leaf, Metric, Task
 
 MOST_METRICS = 8  # metrics of one column that are tried
 MOST_READINGS = 4_000
+MOST_LEAVES, MOST_MEANS = 300, 40  # of a board's own files, and words of their names
 WHOLE, BEGINS, BEGUN, WORDS = 4, 3, 2, 1  # how far a heading names a benchmark, see `resemblance`
 WORD = re.compile(r"[a-z]+|[0-9]+|\+")
 # Words of headings and keys that do not name a benchmark.
@@ -111,7 +113,8 @@ def task_readings(results: Sequence[Result]) -> list[TaskReading]:
     families = list(_families(seen, columns))
     singles = [DraftColumn(leaf.key, (leaf,)) for column in columns if len(column.leaves) > 1 for leaf in column.leaves]
     found: list[TaskReading] = []
-    for column, is_single in [*((one, 0) for one in columns), *((one, 1) for one in [*families, *singles])]:
+    others = [*families, *singles, *_means(seen)]
+    for column, is_single in [*((one, 0) for one in columns), *((one, 1) for one in others)]:
         for cost, choice in enumerate(_choices(column)):
             if len(found) < MOST_READINGS:
                 found += _readings(choice, results, 4 * is_single + min(cost, 3))
@@ -125,6 +128,16 @@ def _families(seen: Sequence[Seen], columns: Sequence[DraftColumn]) -> Iterator[
     for word, leaves in words.items():
         if len(leaves) > 1 and frozenset(leaf.key for leaf in leaves) not in known:
             yield DraftColumn(word, tuple(leaves))
+
+
+def _means(seen: Sequence[Seen]) -> Iterator[DraftColumn]:
+    """What a table may show the mean of: in a board's own files all leaves, and those with one word of their names."""
+    own = [leaf for leaf in seen if {ID, OTHER_ID}.issuperset(leaf.formats)][:MOST_LEAVES]
+    named = [(word, leaf) for leaf in own for word in dict.fromkeys(leaf.key.split()) if " " in leaf.key]
+    groups = {word: leaves for word, leaves in grouped(named).items() if 1 < len(leaves) < len(own)}
+    for word, leaves in [*groups.items(), ("average", own)][-MOST_MEANS:]:
+        if len(leaves) > 1:
+            yield DraftColumn(word, tuple(leaves), is_mean=True)
 
 
 def _choices(column: DraftColumn) -> Iterator[DraftColumn]:

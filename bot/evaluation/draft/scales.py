@@ -16,8 +16,17 @@ MOST_DIGITS = 100  # of the end of a range
 # Words of names of which less is better: some anywhere, others only at the end, where they name no subject of a task.
 LESS_IS_BETTER = re.compile(
     r"(^|_)((ppl|perplexity|nll|bpb|bits_per_(byte|char|character)|wer|cer|mae|mse|rmse|mape|violations|offen[sc]es|"
-    r"latency)(_|$)|(loss|errors?|error_(rate|count)|runtime|time|costs?|tokens)$)"
+    r"latency|fpr|fnr|eer)(_|$)|(failures?|failed|unknown|invalid|timeouts?|hallucinations?|disagreement|crash(es)?|"
+    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|error_(rate|count)|runtime|time|costs?|tokens)$)"
 )
+
+# Words of names of scores: whole numbers under others may be counts.
+SCORES = re.compile(
+    r"(^|_)(acc|accuracy|scores?|f1|em|exact|match|rate|ratio|pct|percent|percentage|share|precision|recall|bleu|chrf|"
+    r"rouge\w*|pass|success|win|map|mrr|ndcg|auc|auroc|mcc|iou|quality|avg|average|mean|overall|index|elo|rating|points|"
+    r"grade|marks)(_|$)"
+)
+FEW_POINTS = 10  # numbers up to which may be points of ten
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +42,13 @@ def is_less_better(*names: str) -> bool:
     arrows = re.findall("[↑↓]", " ".join(names))
     words = (re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in names)
     return "↓" in arrows if arrows else any(LESS_IS_BETTER.search(one) for one in words)
+
+
+def may_be_counts(values: Sequence[float], *names: str) -> bool:
+    """Tell whether values are whole numbers, not all 0 or 1, and no name says that they are scores."""
+    whole = bool(values) and all(value % 1 == 0 for value in values) and max(map(abs, values)) > 1
+    words = (re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in names)
+    return whole and not any(SCORES.search(one) for one in words)
 
 
 def percent_scale(metric_name: str, values: Sequence[float]) -> Scale:

@@ -13,7 +13,7 @@ from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
 from bot.evaluation.draft.form_draft import ID, OTHER_ID
-from bot.evaluation.draft.scales import is_less_better, percent_scale, said_scale, scale_of
+from bot.evaluation.draft.scales import is_less_better, may_be_counts, percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import COLUMNS
@@ -34,6 +34,12 @@ UNITS = (
     (r"hours?", "h"),
     (r"seconds?|(^|[_ ])secs?([_ ]|$)|time|latency|duration", "s"),
 )
+
+PLAIN = "plain"  # no unit
+UNNAMED = "score"  # what a metric is called that a form does not name
+SHARES = ("fraction", "percent")
+# Words of names of counts and shares of which less is better.
+OF_FAULTS = re.compile(r"wrong|fail|fault|error|unknown|missing|invalid|timeout|crash|refus|violat|retr(y|ies)")
 
 # The fields of a definition that say which data was asked.
 DATASET = (
@@ -74,7 +80,7 @@ def draft_of(
 ) -> LeaderboardDraft:
     """A declaration that takes these results, with these columns, or with those that most models share.
 
-    The columns of `beside` are shown, and do not count; without `columns` they are those that `says_less` tells of.
+    The columns of `beside` are shown, and do not count; without `columns` they are those that `is_beside` tells of.
 
     Only a model with every column can be ranked. Raises CallError for results of which no task has a name.
     """
@@ -83,8 +89,8 @@ def draft_of(
     known = columns or columns_of([leaf for leaf in seen if leaf.is_scored], results)
     if seen and not known:
         raise CallError("nothing was scored in these runs, so there is nothing to draft")
-    if not columns and not all(map(says_less, known)):
-        known, beside = [one for one in known if not says_less(one)], [one for one in known if says_less(one)]
+    if not columns and not all(map(is_beside, known)):
+        known, beside = [one for one in known if not is_beside(one)], [one for one in known if is_beside(one)]
     if not known:
         raise CallError("no task in these files has a name, so there is nothing to draft")
     names_of_metrics = [column.leaves[0].metrics[0].name for column in known]  # EuroEval has tokens a second, too
@@ -97,25 +103,52 @@ def draft_of(
     return LeaderboardDraft(tuple(tasks[place] for place in places), others, tuple(results), shown)
 
 
+def is_beside(column: DraftColumn) -> bool:
+    """Tell whether a column is shown, and does not count: less of it is better, or it may be a count."""
+    first = column.leaves[0]
+    metric = first.metrics[0].name
+    names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
+    is_own = {ID, OTHER_ID}.issuperset(first.formats) and first.known is None
+    is_count = is_own and first.range is None and may_be_counts(first.values(), *names)
+    return is_count or says_less(column)
+
+
 def says_less(column: DraftColumn) -> bool:
-    """Tell whether an arrow of its heading, or a name in files of a board's own, says that less is better."""
-    names = (column.title, column.name, column.leaves[0].metrics[0].name)
-    is_own = {ID, OTHER_ID}.issuperset(column.leaves[0].formats)
-    return is_less_better(*names) if is_own else "↓" in column.title
+    """Tell whether its heading's arrow, its metric, or a name in a board's own files says that less is better."""
+    metric = column.leaves[0].metrics[0].name
+    kind, is_own = kind_of(metric), {ID, OTHER_ID}.issuperset(column.leaves[0].formats)
+    if is_own and not (kind and not kind.higher_is_better):
+        return is_less_better(column.title, column.name, metric)
+    return "↓" in column.title or ("↑" not in column.title and kind is not None and not kind.higher_is_better)
 
 
 def _shown(column: DraftColumn, names: FreeIds) -> dict[str, Any]:
     """The table of a column that does not count, such as a cost: less of it is better, but for an arrow up."""
     title = column.title or column.name
     said = f"{title} {column.name} {column.leaves[0].metrics[0].name}".lower()
+    first, metric = column.leaves[0], column.leaves[0].metrics[0]
+    kind = kind_of(metric.name)
+    is_less = is_less_better(title, column.name, metric.name) or (kind is not None and not kind.higher_is_better)
+    unit = share_of(first) or next((unit for words, unit in UNITS if re.search(words, said)), PLAIN)
+    is_more = unit in SHARES or (unit == PLAIN and may_be_counts(first.values(), column.name))
     return {
         "id": names.give(column.name),
         "title": NOT_A_TITLE.sub(" ", title).strip() or "A column",
         "leaves": [leaf.key for leaf in column.leaves],
-        "metric": column.leaves[0].metrics[0].model_dump(exclude_defaults=True),
-        "unit": next((unit for words, unit in UNITS if re.search(words, said)), "plain"),
-        "higher_is_better": "↑" in title,
+        "metric": metric.model_dump(exclude_defaults=True),
+        "unit": unit,
+        "higher_is_better": "↑" in title or (is_more and not is_less and not OF_FAULTS.search(said)),
     }
+
+
+def share_of(leaf: Seen) -> str:
+    """The unit of numbers that are shares of all, "" where nothing says that they are."""
+    name, values = leaf.metrics[0].name, leaf.values()
+    if all(format_of(one).is_percent(name) for one in leaf.formats) or leaf.range == (0, 100):
+        return "percent"
+    kind = kind_of(name)
+    is_fraction = leaf.range == (0, 1) or (kind is not None and kind.range == (0, 1))
+    return "fraction" if is_fraction and values and min(values) >= 0 and max(values) <= 1 else ""
 
 
 class FreeIds:

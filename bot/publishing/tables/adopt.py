@@ -52,13 +52,14 @@ TEXTS = {  # values that are no score, and what a column is called that holds th
 class Matched:
     """A column and a reading; `fits` says for each row that it covers whether it gives the row's number.
 
-    `note` is for the maintainer.
+    `note` is for the maintainer. One that `is_beside` shows subtasks that another column counts.
     """
 
     column: NumberColumn
     reading: TaskReading
     fits: Mapping[int, bool]
     note: str = ""
+    is_beside: bool = False
 
     @property
     def covered(self) -> int:
@@ -90,14 +91,19 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     found: list[Matched] = []
     chosen = [one for one in choices.values() if isinstance(one, Matched)]
 
-    def is_mean(one: Matched) -> bool:
-        """Tell whether a column is the mean of what several other columns show: these come first."""
-        return sum(other.reading.leaf_ids < one.reading.leaf_ids for other in chosen) > 1
+    def order(one: Matched) -> int:
+        """Means of what several other columns show come first, and those that no group of the files has last."""
+        shown = sum(other.reading.leaf_ids < one.reading.leaf_ids for other in chosen)
+        return 2 if one.reading.column is not None and one.reading.column.is_mean else int(shown <= 1)
 
-    for choice in sorted(chosen, key=is_mean):
+    for choice in sorted(chosen, key=order):
         clash = next((one for one in found if _clash(one.reading, choice.reading)), None)
         if clash is None:
             found.append(choice)
+        elif _is_average(choice, found):
+            unsure[choice.column.column_path] = NOT_GIVEN
+        elif _can_be_beside(choice.reading):
+            found.append(replace(choice, is_beside=True))
         else:
             unsure[choice.column.column_path] = (
                 f"{choice.reading.metric} of {choice.reading.task.id} gives its numbers, and the column "
@@ -106,6 +112,19 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     for one, other in [pair for pair in permutations(found, 2) if _is_swapped(*pair)]:
         unsure[one.column.column_path] = _disagreement(_tried(one.column, other.reading, rows), one)
     return Matching(table, tuple(one for one in found if one.column.column_path not in unsure), columns, unsure)
+
+
+def _is_average(mean: Matched, others: Sequence[Matched]) -> bool:
+    """Tell whether a column is the mean of all others that count."""
+    counted_ids = [one.reading.leaf_ids for one in others if not one.is_beside]
+    return len(counted_ids) > 1 and mean.reading.leaf_ids == frozenset().union(*counted_ids)
+
+
+def _can_be_beside(reading: TaskReading) -> bool:
+    """Tell whether a column that does not count can hold a reading: one metric, as measured, and the plain mean."""
+    task = reading.task
+    is_plain = reading.column is not None and not _is_normalized(reading) and len(task.metrics) == 1
+    return is_plain and (len(task.leaves) == 1 or task.aggregation == "mean")
 
 
 def _is_swapped(one: Matched, other: Matched) -> bool:
@@ -246,7 +265,8 @@ def draft_columns(matching: Matching) -> list[tuple[DraftColumn, tuple[Matched, 
     """The columns of the declaration, each with the columns of the table that show it raw or normalized."""
     groups: list[list[Matched]] = []
     for one in matching.matched:
-        group = next((group for group in groups if _is_one_task(group[0].reading, one.reading)), None)
+        alike = (group for group in groups if _is_one_task(group[0].reading, one.reading))
+        group = next(alike, None) if not one.is_beside else None
         if group is None:
             groups.append([one])
         else:
