@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import Any
 
-from bot.cli.judging import LAYOUTS, Measured, endings, measured_ways, warn, with_other_layout
+from bot.cli.judging import LAYOUTS, WILD, Measured, endings, is_pattern, measured_ways, warn, with_other_layout
 from bot.cli.recomputed import MOST_NAMES, JudgedTable, Recomputed
 from bot.cli.table_file import TableFile
 from bot.errors import CallError, MalformedResult, Unwritable
@@ -206,7 +207,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     mapping = _mapping(board, columns, keys)
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = Recomputed(board, options, declared, len(matching.columns))
-    source, paths = _source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
+    source, paths = source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
     if unused := _of_few_files(measured, rows, found):
         notes = (unused, *notes)
@@ -491,14 +492,9 @@ def _why_generated(board: JudgedTable) -> str:
     return ""
 
 
-def where_results_lie(results: Sequence[str]) -> str:
-    """The repository or folder of the results."""
-    return _source_of(results, ())[0]
-
-
-def _source_of(results: Sequence[str], names: Sequence[str]) -> tuple[str, tuple[str, ...]]:
+def source_of(results: Sequence[str], names: Sequence[str]) -> tuple[str, tuple[str, ...]]:
     """The repository of the results, and the patterns of their paths in it; in a folder, those with these names."""
-    first = results[0]
+    first = re.split(r"[^/]*[*?[]", results[0])[0] or "." if is_pattern(results[0]) else results[0]
     if first.startswith("hf://"):
         from bot.platforms.hub.address import parse_address
 
@@ -516,10 +512,21 @@ def _source_of(results: Sequence[str], names: Sequence[str]) -> tuple[str, tuple
 
 
 def _patterns(paths: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
+    """The patterns of files and folders; of several files of one folder that of all of this kind: one may be added."""
+    files = [
+        PurePosixPath(path) for path in paths if any(fnmatchcase(PurePosixPath(path).name, name) for name in names)
+    ]
+    alike = Counter((one.parent, one.suffix) for one in files)
     found: list[str] = []
     for path in paths:
-        is_file = any(fnmatchcase(PurePosixPath(path).name, name) for name in names)
-        found += [path] if is_file else [f"{path}/**/{name}" if path else f"**/{name}" for name in names]
+        one = PurePosixPath(path)
+        if one in files:
+            is_several = alike[one.parent, one.suffix] > 1
+            found.append((one.parent / f"*{one.suffix}").as_posix() if is_several else path)
+        elif WILD.search(path):
+            found.append(path)
+        else:
+            found += [f"{path}/**/{name}" if path else f"**/{name}" for name in names]
     return tuple(dict.fromkeys(found))
 
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import tomlkit
 import typer
 
-from bot.cli.judging import MODEL_NAME, endings, measured_at, parse_names, warn, warn_proposed
+from bot.cli.judging import MODEL_NAME, endings, matching_files, measured_at, parse_names, warn, warn_proposed
 from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples
@@ -32,6 +32,7 @@ from bot.evaluation.identity import (
 )
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Model
+from bot.evaluation.row_key import key_of
 from bot.evaluation.toml_file import unfinished_keys
 from bot.platforms.git.repository import Repository, root_of
 from bot.platforms.git.source import checked_folder
@@ -111,9 +112,9 @@ def init(
         places = list(map(os.path.expanduser, shlex.split(_asked(RESULTS, "--results PATH or --like ID", ""))))
         like = "" if places else _asked(LIKE, "--like ID")
     if places and not sys.stdin.isatty():
-        from bot.cli.adopt import where_results_lie
+        from bot.cli.adopt import source_of
 
-        source = source or where_results_lie(places)
+        source = source or source_of(places, ())[0]
         to = to or (str(folder / "board") if folder.is_absolute() else f"./{folder / 'board'}")
     read_at, written_at = source or _asked(SOURCE, "--source"), to or _asked(TARGET, "--to TARGET")
     open_target(checked_folder(written_at), read_access(), form)  # raises if invalid; asks no service
@@ -246,9 +247,23 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
     if draft.others:
         tasks = f"{len(draft.tasks)} of {counted(len(draft.tasks) + len(draft.others), 'task')}"
         shown, left = (examples([visible(one.keys["title"]) for one in some]) for some in (draft.tasks, draft.others))
-        warn(f"{tasks} drafted, which most models share: {shown}; in comments, for a board of their own: {left}")
+        whose = _sharing([one.model for one in results.values()])
+        warn(f"{tasks} drafted, which most {whose} share: {shown}; in comments, for a board of their own: {left}")
     declaration = _with_words(draft_text(draft, of_form or None, form), board)
-    return declaration, tuple(f"**/{name}" for name in endings(results))
+    from bot.cli.adopt import source_of
+
+    root, patterns = source_of(paths, endings(results))
+    return declaration, patterns if source == root else tuple(f"**/{name}" for name in endings(results))
+
+
+def _sharing(models: Sequence[Model]) -> str:
+    """What the tasks of a draft are shared by: models, or rows of them where they have several."""
+    rows = {key_of("", one) for one in models}
+    if len(rows) == len({one.id for one in models}):
+        return "models"
+    without = sum(not one.revision for one in models)
+    commits = f", and {counted(without, 'file')} of {len(models)} name no commit" if without else ""
+    return f"of {len(rows)} rows (a row is of one model, commit and precision{commits})"
 
 
 def _named_by_form(models: Collection[Model]) -> dict[str, str]:
@@ -271,7 +286,7 @@ def _warn_of_uncommitted(paths: list[str], results: Collection[str], source: str
     root = Path(source).resolve()
     if "://" in source or Repository(root).layout is None:
         return
-    named = [place for place in find_places(paths, read_access()) if place.name in results]
+    named = [place for place in find_places(matching_files(paths), read_access()) if place.name in results]
     inside = [place for place in named if Path(place.name).resolve().is_relative_to(root)]
     left = [place.name for place in in_repositories(inside) if not place.commit]
     if left:

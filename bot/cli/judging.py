@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from glob import glob
 from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
@@ -37,6 +39,7 @@ from bot.service.settings.environment import cached_answers, read_access, wants_
 if TYPE_CHECKING:
     from bot.evaluation.draft.form_draft import DraftedForm
 
+WILD = re.compile(r"[*?[]")
 MANY_FILES = 50
 FILES_AT_ONCE = 32  # files that a process reads at once
 REASONS = 4  # why files are no results that are named
@@ -240,7 +243,7 @@ def measured_ways(
     `is_model` tells of a text whether the board's table names a model so; the `table` itself is no result, unless it is
     all that is named. Raises CallError where there is no result.
     """
-    places = find_places(list(paths), read_access())
+    places = find_places(matching_files(paths), read_access())
     if table is not None and (others := [one for one in places if not _is_file(one, table)]):
         places = others
     unread: list[UnreadPath] = []
@@ -263,6 +266,22 @@ def measured_ways(
         raise CallError(f"no form reads these files; {problems[0]}")
     if not drafted:
         yield _measured(parsed, unread, places)
+
+
+def is_pattern(path: str) -> bool:
+    """Tell whether a path is a pattern of paths of this machine, and not the name of a file."""
+    return WILD.search(path) is not None and "://" not in path and not Path(path).exists()
+
+
+def matching_files(paths: Iterable[str]) -> list[str]:
+    """The paths, and instead of a pattern what it matches. Raises CallError for one that matches nothing."""
+    found: list[str] = []
+    for path in paths:
+        matched = sorted(glob(path, recursive=True)) if is_pattern(path) else [path]  # noqa: PTH207 - absolute ones too
+        if not matched:
+            raise CallError(f"{path}: no file matches this pattern")
+        found += matched
+    return found
 
 
 def read_by(form: DraftedForm, places: Iterable[Place]) -> tuple[Measured, list[str]]:

@@ -412,6 +412,11 @@ PUBLIC = {
         {"chars": 7282.25, "chars:std": 4356.5, "score": 0.453125, "score:std": 0.5},
         ("atlas-7b", "gpqa", {"score": 0.453125}, None),
     ),
+    "simple-evals-undated": (
+        "2024-11-28_05-04-56/mgsm_customgpt.json",
+        {"bn": 0.0, "bn:std": 0.0, "score:std": 0.4453617714151233, "zh": 1.0, "score": 0.7272727272727273},
+        ("customgpt", "mgsm", {"score": 0.7272727272727273}, None),
+    ),
     "gpt-oss": (
         "runs/aime25_gpt-oss-20b-low_temp1.0_20250816_094011.json",
         {
