@@ -322,3 +322,47 @@ def test_files_in_no_format_beside_results_that_are_read_are_named(folder: Path)
     status, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
     assert status == 0, stderr
     assert "1 of 2 files in no format that is read: runs/own.json; of these alone `leaderboard-bot init" in stderr
+
+
+def test_means_of_tasks_and_counts_are_columns_beside_them_and_other_layouts_are_left_alone(
+    folder: Path,
+) -> None:
+    rows = {}
+    for number, name in enumerate(MODELS):
+        own = {"retail": 0.5013 + number / 9, "airline": 0.25 + number / 7, "maze": 0.125 + number / 11}
+        parts = {key: {"acc": value, "f1": value / 2 + 0.1} for key, value in own.items()}
+        place = folder / "runs" / str(number)
+        place.mkdir()
+        (place / "summary.json").write_text(json.dumps({"model": name, "parts": parts, "moves": 31 * number + 7}))
+        (place / "by_part.csv").write_text("part,acc\n" + "".join(f"{key},{value}\n" for key, value in own.items()))
+        rows[name] = (*own.values(), parts["retail"]["f1"], sum(own.values()) / 3, 31 * number + 7)
+    heading = "| Model | Retail | Airline | Maze | Retail F1 | Average | Moves |"
+    lines = [f"| {name} | " + " | ".join(f"{value:.4f}" if value < 1 else str(value) for value in row) + " |"
+             for name, row in rows.items()]  # fmt: skip
+    (folder / "README.md").write_text("\n".join([heading, "|---" * 7 + "|", *lines, ""]))
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Results")
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit, in 6 of 6 columns" in stdout, stderr
+    board = load_leaderboard("board/board.toml")
+    assert {task.title for task in board.tasks} == {"Retail", "Airline", "Maze", "Retail F1"}
+    assert {(one.title, len(one.leaves), one.unit, one.higher_is_better) for one in board.columns} == {
+        ("Average", 3, "fraction", True),
+        ("Moves", 1, "plain", True),
+    }
+    _, stdout, stderr = bot("settle", "--config", "board/bot.toml", "--dry-run")
+    assert "unchanged" in stdout, stderr
+    assert "rejected" not in stdout
+
+
+def test_patterns_of_results_are_those_of_the_watch(folder: Path) -> None:
+    for number, (name, values) in enumerate(MODELS.items()):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(texts(name, *values)))
+    git(folder, "init", "-q", "-b", "main")
+    each = [word for number in range(3) for word in ("--results", f"runs/{number}.json")]
+    for place, results in (("quoted", ["--results", "runs/*.json"]), ("named", each)):
+        status, _, stderr = bot("init", place, *results)
+        assert status == 0, stderr
+        assert load_settings(Path(place, "bot.toml")).watches[0].paths == ("runs/*.json",)
+    assert "other/*.json: no file matches this pattern" in bot("init", "none", "--results", "other/*.json")[2]

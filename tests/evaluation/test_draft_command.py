@@ -93,7 +93,7 @@ def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_faul
         "livecodebench",
         "nemo-evaluator",
         "simple-evals",
-        "simple-evals-undated",
+        "undated-simple-evals",
         "vlmevalkit",
         "olmo-eval",
         "olmo-eval-harness",

@@ -203,6 +203,60 @@ def test_counts_of_which_the_share_stands_beside_them_are_no_number_of_their_own
     assert [one.place for one in form.values] == ["success_rate"]
 
 
+def test_files_of_one_name_are_told_apart_by_what_they_are_of() -> None:
+    """As in huthvincent/ptq-bench c16033f: each method has files of two models in two tracks, and runs of them."""
+    files = {
+        f"{model}__{method}__{track}.json": {
+            "meta": {"model": model, "track": track, "timestamp": f"2026-02-1{number}", "torch": "2.10.0"},
+            "config": {"name": method, "description": f"Method {method}"},
+            "results": {"acc": 0.5 + number / 100, "f1": 0.25 + number / 100},
+        }
+        for number, (method, model, track) in enumerate(
+            (method, model, track) for method in ("fp16", "awq") for model in ("atlas", "borea") for track in "AC"
+        )
+    }
+    form = next(draft_forms(as_bytes(files), lambda text: text in {"fp16", "awq"}))
+    assert form.keys["model"] == "config.name"
+    found = numbers(as_bytes(files), form)
+    parts = ("atlas A", "atlas C", "borea A", "borea C")
+    assert found["fp16"] == pytest.approx(
+        {
+            f"{part} {key}": least + number / 100
+            for number, part in enumerate(parts)
+            for key, least in (("acc", 0.5), ("f1", 0.25))
+        }
+    )
+    alone = next(draft_forms(as_bytes(files)))
+    assert "files of one model differ at" in alone.todo[0]
+    assert alone.keys["settings"], "what no key names is a setting, so that such files are not joined"
+
+
+def test_a_name_for_any_key_reads_no_number_of_another_unit() -> None:
+    """As in XUER1220/GameLLM-Benchmark ba56a2a: 0 to 1 under some keys, and points of 100 under others."""
+    files = {f"{name[-3:]}-{game}.json": {"model": name, "game": game, "scores": {
+        "run": {"score": 0.5 if game == "snake" else 0.25, "details": {"score": 0.5, "window": 1}},
+        "play": {"score": 0.7, "details": {"score": 0.7, "window": 0}},
+        "code": {"score": x / 100, "details": {"score": x, "style": 17}},
+    }} for name, (x, _) in MODELS.items() for game in ("snake", "pong")}  # fmt: skip
+    form = next(draft_forms(as_bytes(files)))
+    for name, read in numbers(as_bytes(files), form).items():
+        assert len(read) == 18
+        assert sorted(value for leaf, value in read.items() if "snake" in leaf) == sorted(
+            [0.5, 0.5, 1, 0.7, 0.7, 0, MODELS[name][0] / 100, MODELS[name][0], 17]
+        )
+
+
+def test_whole_numbers_under_names_of_no_scores_are_counts() -> None:
+    files = {f"{name[-3:]}.json": {"model": name, "milestones": 7 + place, "score": 40 + place, "mmlu": 60 + place,
+                                   "coins": 3000 * (place + 1), "points": 7.5 + place}
+             for place, name in enumerate(MODELS)}  # fmt: skip
+    form = next(draft_forms(as_bytes(files)))
+    assert {one.place: (one.keys["unit"], bool(one.todo)) for one in form.values} == {
+        "milestones": ("plain", True), "score": ("percent", False), "mmlu": ("percent", False),
+        "coins": ("plain", False), "points": ("percent", True),
+    }  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "text", ["2026-01-02", "2024_06_12-07_07_17", "https://a.b/c", "a/b/c.yaml", "9f" * 20, "one two " * 6, "./x"]
 )

@@ -412,7 +412,7 @@ PUBLIC = {
         {"chars": 7282.25, "chars:std": 4356.5, "score": 0.453125, "score:std": 0.5},
         ("atlas-7b", "gpqa", {"score": 0.453125}, None),
     ),
-    "simple-evals-undated": (
+    "undated-simple-evals": (
         "2024-11-28_05-04-56/mgsm_customgpt.json",
         {"bn": 0.0, "bn:std": 0.0, "score:std": 0.4453617714151233, "zh": 1.0, "score": 0.7272727272727273},
         ("customgpt", "mgsm", {"score": 0.7272727272727273}, None),

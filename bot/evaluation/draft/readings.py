@@ -131,9 +131,10 @@ def _families(seen: Sequence[Seen], columns: Sequence[DraftColumn]) -> Iterator[
 
 
 def _means(seen: Sequence[Seen]) -> Iterator[DraftColumn]:
-    """What a table may show the mean of: in a board's own files all leaves, and those with one word of their names."""
+    """What a table may show the mean of in own files: all leaves, those of one metric, and those with one word."""
     own = [leaf for leaf in seen if {ID, OTHER_ID}.issuperset(leaf.formats)][:MOST_LEAVES]
     named = [(word, leaf) for leaf in own for word in dict.fromkeys(leaf.key.split()) if " " in leaf.key]
+    named += [(f"mean {leaf.metrics[0].name}", leaf) for leaf in own]
     groups = {word: leaves for word, leaves in grouped(named).items() if 1 < len(leaves) < len(own)}
     for word, leaves in [*groups.items(), ("average", own)][-MOST_MEANS:]:
         if len(leaves) > 1:

@@ -75,10 +75,12 @@ def said_scale(said: tuple[float, float] | None, values: Sequence[float], *, is_
     return Scale({**better, "range": [int(low), int(high)], **bound, "upper_bound": str(best)})
 
 
-def scale_of(metric_name: str, values: Sequence[float], *, less_is_better: bool = False) -> Scale:
+def scale_of(
+    metric_name: str, values: Sequence[float], *, less_is_better: bool = False, is_plain: bool = False
+) -> Scale:
     """The scale that makes scores of a metric's values. Every given value is inside of the drafted range.
 
-    `less_is_better` says that the files say so, whatever the name says.
+    `less_is_better` says that the files say so, whatever the name says; `is_plain` that these are no percentages.
     """
     kind = kind_of(metric_name)
     least, most = min(values, default=0.0), max(values, default=0.0)
@@ -87,13 +89,13 @@ def scale_of(metric_name: str, values: Sequence[float], *, less_is_better: bool 
     unknown = () if kind else (f"{metric_name} is not known here: are higher values better, and what is their range?",)
     if less_is_better or (kind is not None and not kind.higher_is_better):
         return _less_is_better(values)
-    if kind is not None and kind.range[1] == 100 and least >= 0 and most <= 100:
+    if kind is not None and kind.range[1] == 100 and least >= 0 and most <= 100 and not is_plain:
         return Scale({"unit": "percent"})
     if least >= 0 and most <= 1:
         return Scale(todo=unknown)
     if least >= -1 and most <= 1:
         return Scale({"range": [-1, 1]}, unknown)
-    if least >= 0 and most <= 100:
+    if least >= 0 and most <= 100 and not is_plain:
         return Scale({"unit": "percent"}, (*unknown, "values above 1 were read as percentages"))
     top = min(TOP, _power_of_ten(max(abs(least), abs(most))))
     keys = {"range": [-top if least < 0 else 0, top], "upper_bound": str(top)}

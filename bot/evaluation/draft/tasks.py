@@ -174,7 +174,8 @@ def _task(column: DraftColumn, results: Sequence[Result], names: FreeIds, leaf_i
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
     is_less = first.less_is_better or says_less(column)
     said = percent_scale(name, values) if is_percent else said_scale(first.range, values, is_less=is_less)
-    scale = said or scale_of(name, values, less_is_better=is_less)
+    is_own_plain = {ID, OTHER_ID}.issuperset(first.formats) and first.range is None
+    scale = said or scale_of(name, values, less_is_better=is_less, is_plain=is_own_plain)
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
     known = first.known.of if first.known else None
     title = column.title or (known.title if known else column.name)

@@ -21,6 +21,7 @@ from bot.publishing.tables.edit import order_of, says
 from bot.publishing.tables.find import FoundTable, ModelFiles, NumberColumn, form_of, is_remarked, number_columns
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableFormat
+from bot.publishing.tables.rows import RANKS
 from bot.publishing.tables.sheet import Grid
 from bot.publishing.tables.values import Rounding, RowView, Unit, in_unit, lookup, rounded, scaled, unit_of
 from bot.reporting.escape import plain_in_link, plain_markup
@@ -84,7 +85,7 @@ class Matching:
 
 def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matching:
     """Find the reading of each column of numbers; no subtask is read by two columns that a declaration cannot hold."""
-    columns = tuple(number_columns(table))
+    columns = tuple(one for one in number_columns(table) if one.column_path[-1].strip().casefold() not in RANKS)
     rows = dict(list(table.rows.items())[:SAMPLED])
     choices = {one.column_path: one.fault or _choose(one, rows, readings) for one in columns}
     unsure = {column_path: choice for column_path, choice in choices.items() if isinstance(choice, str)}
@@ -92,9 +93,9 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     chosen = [one for one in choices.values() if isinstance(one, Matched)]
 
     def order(one: Matched) -> int:
-        """Means of what several other columns show come first, and those that no group of the files has last."""
+        """Means of what several other columns show come after these, and those that no group of the files has last."""
         shown = sum(other.reading.leaf_ids < one.reading.leaf_ids for other in chosen)
-        return 2 if one.reading.column is not None and one.reading.column.is_mean else int(shown <= 1)
+        return 2 if one.reading.column is not None and one.reading.column.is_mean else int(shown > 1)
 
     for choice in sorted(chosen, key=order):
         clash = next((one for one in found if _clash(one.reading, choice.reading)), None)

@@ -16,10 +16,10 @@ NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}\b)?")
 LEADING = re.compile(rf"\s*({NUMBER.pattern})(?=$|[\s%±(†‡§])")
 DIGITS = Context(prec=12)
 MINUS = "\u2212"  # the sign that typesetters put before a number
-# What may stand around a number: tags, links, entities, emphasis, code marks, emoji, and marks that nobody sees.
+# What may stand around a number: tags, links, entities, emphasis, code marks, emoji, currencies, and unseen marks.
 AROUND = re.compile(
     r"<[^<>]*>|!?\[|\]\((?:\\.|[^()\\])*+\)|&[a-z]{2,8};|[*`]|(?<![0-9A-Za-z_])_+|_+(?![0-9A-Za-z_])"
-    r"|:[a-z0-9_+-]+:|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff\u200b\u200e\u200f\u2060\ufeff]"
+    r"|:[a-z0-9_+-]+:|[$€£](?=[-+]?\d)|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff\u200b\u200e\u200f\u2060\ufeff]"
 )
 LONGEST_NUMBER = 500  # characters of a cell in which a number is looked for
 # Emoji in front of a number, such as the crown of the best one, also as :crown:.
