@@ -220,7 +220,8 @@ def _is_used(leaf: str, seen: frozenset[str], used: Sequence[tuple[str, frozense
 def _leaves(leaf: str, seen: frozenset[str]) -> set[str]:
     """The leaves that a text with one name gives for the keys that it stands for."""
     before, name, after = _level(leaf).partition("{task}")
-    return {f"{before}{key}{after}" for key in seen} if name and "{" not in before + after else {leaf}
+    is_alone = "{" not in re.sub(r"\{\.[^{}]*\}", "", before + after)  # but for what stands beside the number
+    return {f"{before}{key}{after}" for key in seen} if name and is_alone else {_level(leaf)}
 
 
 def _level(leaf: str) -> str:
