@@ -234,7 +234,7 @@ def test_files_of_one_name_are_told_apart_by_what_they_are_of() -> None:
 def test_a_name_for_any_key_reads_no_number_of_another_unit() -> None:
     """As in XUER1220/GameLLM-Benchmark ba56a2a: 0 to 1 under some keys, and points of 100 under others."""
     files = {f"{name[-3:]}-{game}.json": {"model": name, "game": game, "scores": {
-        "run": {"score": 0.5 if game == "snake" else 0.25, "details": {"score": 0.5, "window": 1}},
+        "exec": {"score": 0.5 if game == "snake" else 0.25, "details": {"score": 0.5, "window": 1}},
         "play": {"score": 0.7, "details": {"score": 0.7, "window": 0}},
         "code": {"score": x / 100, "details": {"score": x, "style": 17}},
     }} for name, (x, _) in MODELS.items() for game in ("snake", "pong")}  # fmt: skip
