@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Iterator
 
-import httpx2
+import httpx
 
 SECRET, WORK, AT_ONCE = "benchmark-secret", 0.2, 32
 HEADERS = {"X-Webhook-Secret": SECRET, "Content-Type": "application/json"}
@@ -101,8 +101,8 @@ def running(which: str, path: str) -> Iterator[str]:
     url = f"http://127.0.0.1:{port}{path}"
     try:
         for _ in range(600):
-            with contextlib.suppress(httpx2.HTTPError):
-                if httpx2.post(url, content=PAYLOAD, headers=HEADERS, timeout=5).is_success:
+            with contextlib.suppress(httpx.HTTPError):
+                if httpx.post(url, content=PAYLOAD, headers=HEADERS, timeout=5).is_success:
                     break
             time.sleep(0.1)
         else:
@@ -116,7 +116,7 @@ def running(which: str, path: str) -> Iterator[str]:
 def load(url: str, seconds: float, results: multiprocessing.Queue[list[float]]) -> None:
     """Send deliveries from AT_ONCE connections; the time of each answer that was a success."""
     head = "".join(f"{key}: {value}\r\n" for key, value in HEADERS.items())
-    parts = httpx2.URL(url)
+    parts = httpx.URL(url)
     start_line = f"POST {parts.path} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     request = f"{start_line}{head}Content-Length: {len(PAYLOAD)}\r\n\r\n".encode() + PAYLOAD
     times: list[float] = []

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-import httpx2
+import httpx
 import pytest
 import uvicorn
 from prometheus_client import CollectorRegistry
@@ -164,7 +164,7 @@ def test_clients_that_read_no_answer_lock_nobody_out(monkeypatch: pytest.MonkeyP
         for _ in range(16):
             crowd.enter_context(connected(port)).sendall(ASK_LONG)
         time.sleep(2)  # the server's own time-out for idle connections passes
-        assert httpx2.get(f"http://127.0.0.1:{port}/healthz", timeout=SOON).status_code == 200
+        assert httpx.get(f"http://127.0.0.1:{port}/healthz", timeout=SOON).status_code == 200
 
 
 def test_a_head_that_is_too_long_and_rubbish_are_refused(port: int) -> None:
@@ -172,7 +172,7 @@ def test_a_head_that_is_too_long_and_rubbish_are_refused(port: int) -> None:
         with connected(port) as client, suppress(OSError):
             client.sendall(sent)
             assert is_ended(client)
-    assert httpx2.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
+    assert httpx.get(f"http://127.0.0.1:{port}/healthz").status_code == 200
 
 
 @pytest.mark.slow
@@ -196,7 +196,7 @@ def test_with_256_descriptors_a_crowd_of_idle_clients_locks_nobody_out(tmp_path:
                 with suppress(OSError):
                     crowd.enter_context(connected(port)).sendall(sent)
             for _ in range(5):
-                answer = httpx2.post(
+                answer = httpx.post(
                     f"http://127.0.0.1:{port}/webhooks/hub",
                     content=PUSH,
                     headers={"X-Webhook-Secret": SECRET},
@@ -216,8 +216,8 @@ def test_with_256_descriptors_a_crowd_of_idle_clients_locks_nobody_out(tmp_path:
 def wait_until_up(port: int) -> None:
     end = time.monotonic() + 60
     while time.monotonic() < end:
-        with suppress(httpx2.HTTPError):
-            if httpx2.get(f"http://127.0.0.1:{port}/metrics").is_success:
+        with suppress(httpx.HTTPError):
+            if httpx.get(f"http://127.0.0.1:{port}/metrics").is_success:
                 return
         time.sleep(0.05)
     pytest.fail("the server does not start")

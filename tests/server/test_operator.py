@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import httpx2
+import httpx
 import pytest
 from starlette.requests import Request
 from starlette.testclient import TestClient
@@ -87,14 +87,14 @@ def test_what_a_proxy_hands_on_is_not_of_this_machine(tmp_path: Path) -> None:
 
 def test_a_form_that_never_comes_whole_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(operator, "BODY_SECONDS", 0.05)
-    transport = httpx2.ASGITransport(make_web(make_service(tmp_path)))
+    transport = httpx.ASGITransport(make_web(make_service(tmp_path)))
 
     async def body() -> AsyncIterator[bytes]:
         yield b"watch="
         await asyncio.sleep(60)
 
     async def post() -> int:
-        async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             return (await client.post("/plans/answer", content=body())).status_code
 
     assert asyncio.run(post()) == 408

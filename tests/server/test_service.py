@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-import httpx2
+import httpx
 import pytest
 from huggingface_hub import HfApi
 
@@ -83,8 +83,8 @@ def serving(story: Story, port: int = 0) -> Iterator[tuple[str, Path]]:
 
 def answers(url: str) -> bool:
     try:
-        return httpx2.get(url).is_success
-    except httpx2.HTTPError:
+        return httpx.get(url).is_success
+    except httpx.HTTPError:
         return False
 
 
@@ -110,11 +110,11 @@ def test_from_a_push_to_a_request_over_a_webhook_and_nothing_twice(story: Story)
         hub.deliveries.wait()
         hub.deliveries.replay(hub.deliveries.all[0])
         hub.deliveries.wait()
-        wait_for(lambda: f"{len(hub.deliveries.all)}.0" in httpx2.get(f"{url}/metrics").text)
-        wait_for(lambda: "proposed" in httpx2.get(url).text)  # the page tells of it when the pass has ended
-        page = httpx2.get(url).text
-        assert httpx2.get(url, headers={"Host": "rebound.example"}).status_code == 421
-        health = httpx2.get(f"{url}/healthz").json()["watches"]["tiny"]
+        wait_for(lambda: f"{len(hub.deliveries.all)}.0" in httpx.get(f"{url}/metrics").text)
+        wait_for(lambda: "proposed" in httpx.get(url).text)  # the page tells of it when the pass has ended
+        page = httpx.get(url).text
+        assert httpx.get(url, headers={"Host": "rebound.example"}).status_code == 421
+        health = httpx.get(f"{url}/healthz").json()["watches"]["tiny"]
 
     assert {answer for delivery in hub.deliveries.all for answer in delivery.answers} == {202}
     assert [posted.act for posted in hub.by("bot")] == ["request"]
@@ -148,7 +148,7 @@ def test_pushes_while_nobody_listened_are_found_at_the_start(story: Story) -> No
 
 def settles(url: str) -> float:
     """How many settlements of the watch are done."""
-    _, found, rest = httpx2.get(f"{url}/metrics").text.partition('settles_total{result="done",watch="tiny"} ')
+    _, found, rest = httpx.get(f"{url}/metrics").text.partition('settles_total{result="done",watch="tiny"} ')
     return float(rest.split("\n")[0]) if found else 0.0
 
 
@@ -164,7 +164,7 @@ def test_a_burst_of_500_pushes_is_few_settlements(story: Story) -> None:
             "repo": {"type": "dataset", "name": "acme/results"},
         }
         start = time.monotonic()
-        with httpx2.Client(headers={"X-Webhook-Secret": SECRET}) as client:
+        with httpx.Client(headers={"X-Webhook-Secret": SECRET}) as client:
             for _ in range(500):
                 assert client.post(hook.url, json=payload).status_code == 202
         wait_for(lambda: settles(url) > 1)
@@ -254,7 +254,7 @@ def test_a_webhook_tells_of_a_request_among_very_many(story: Story) -> None:
         hub.open_request(story.source, {"a.txt": b"1"}, "Nothing to judge", "", f"eve{n}")
     with serving(story) as (url, _):
         assert run(hub, story.folder, "webhook", "create", f"{url}/webhooks/hub?secret={SECRET}").returncode == 0
-        wait_for(lambda: httpx2.get(f"{url}/healthz").json()["watches"]["tiny"]["settled"])
+        wait_for(lambda: httpx.get(f"{url}/healthz").json()["watches"]["tiny"]["settled"])
         request, _ = hub.open_request(story.source, {path_of("a/b"): story.result(model="a/b")}, "Add", "", "zoe")
         wait_for(lambda: request.comments("bot"))
 
@@ -265,13 +265,13 @@ def test_a_delivery_does_not_wait_for_a_busy_database(story: Story) -> None:
     request, _ = hub.open_request(story.source, {"a.txt": b"1"}, "Nothing to judge", "", "eve")
     with serving(story) as (url, _):
         assert run(hub, story.folder, "webhook", "create", f"{url}/webhooks/hub?secret={SECRET}").returncode == 0
-        wait_for(lambda: httpx2.get(f"{url}/healthz").json()["watches"]["tiny"]["settled"])
+        wait_for(lambda: httpx.get(f"{url}/healthz").json()["watches"]["tiny"]["settled"])
         hub.comment(story.source, request, "hello", "eve")
         hub.deliveries.wait()
         payload, headers = hub.deliveries.all[-1].payload, {"X-Webhook-Secret": SECRET}
         with closing(sqlite3.connect(story.folder / "bot.db", isolation_level=None, timeout=30)) as database:
             database.execute("BEGIN IMMEDIATE")
-            answered = httpx2.post(f"{url}/webhooks/hub", json=payload, headers=headers, timeout=BEFORE_THE_LOCK_ENDS)
-            page = httpx2.get(f"{url}/nothing", timeout=BEFORE_THE_LOCK_ENDS)
+            answered = httpx.post(f"{url}/webhooks/hub", json=payload, headers=headers, timeout=BEFORE_THE_LOCK_ENDS)
+            page = httpx.get(f"{url}/nothing", timeout=BEFORE_THE_LOCK_ENDS)
             database.execute("ROLLBACK")
     assert (answered.status_code, answered.json(), page.status_code) == (202, {"taken": True}, 404)

@@ -9,7 +9,7 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-import httpx2
+import httpx
 import pytest
 from typer import Exit
 from typer.testing import CliRunner
@@ -290,13 +290,13 @@ def test_the_hook_of_the_documentation_tells_the_service_of_a_commit(hub: Hub, t
         told = line.replace("http://127.0.0.1:7860", url).replace("curl ", 'curl -H "X-Webhook-Secret: MARKER-SECRET" ')
         hook.write_text(f"#!/bin/sh\n{told}\n")
         hook.chmod(0o755)
-        wait_for(lambda: httpx2.get(f"{url}/healthz").json()["watches"]["open-llm"]["commit"])
+        wait_for(lambda: httpx.get(f"{url}/healthz").json()["watches"]["open-llm"]["commit"])
         (source.path / "acme__atlas-7b").mkdir()
         (source.path / path_of()).write_bytes(result())
         git(source.path, "add", ".")
         git(source.path, "commit", "-q", "-m", "Add results")
         wait_for(lambda: branches(tmp_path / "board"))
-        wait_for(lambda: "acme/atlas-7b" in httpx2.get(url).text)
+        wait_for(lambda: "acme/atlas-7b" in httpx.get(url).text)
     story.contexts.store.close()
 
 

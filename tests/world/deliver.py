@@ -10,7 +10,7 @@ import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import httpx2
+import httpx
 
 from .git import Repository
 
@@ -86,13 +86,13 @@ class Deliveries:
             self._thread = None
 
     def _work(self) -> None:
-        with httpx2.Client(timeout=60) as client:
+        with httpx.Client(timeout=60) as client:
             while (delivery := self._queue.get()) is not None:
                 self._deliver(client, delivery)
                 self._queue.task_done()
             self._queue.task_done()
 
-    def _deliver(self, client: httpx2.Client, delivery: Delivery) -> None:
+    def _deliver(self, client: httpx.Client, delivery: Delivery) -> None:
         headers = {"Content-Type": "application/json", "Webhook-Id": delivery.id}
         if delivery.webhook.secret is not None:
             headers["X-Webhook-Secret"] = delivery.webhook.secret
@@ -101,7 +101,7 @@ class Deliveries:
                 answer = client.post(
                     delivery.webhook.url, content=json.dumps(delivery.payload), headers=headers
                 ).status_code
-            except httpx2.HTTPError:
+            except httpx.HTTPError:
                 answer = 0
             delivery.answers.append(answer)
             if 200 <= answer < 300:

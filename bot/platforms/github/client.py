@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import IO, Any, TypeVar
 from urllib.parse import urlsplit
 
-import httpx2
+import httpx
 import jwt
 from github import Auth, Github, GithubException
 from github.Repository import Repository
@@ -41,7 +41,7 @@ def seconds_between_writes(api_url: str) -> float:
 @cache
 def _certificates() -> ssl.SSLContext:
     """The certificates of this machine, which take 20 ms to read."""
-    return httpx2.create_ssl_context()
+    return httpx.create_ssl_context()
 
 
 @dataclass
@@ -103,7 +103,7 @@ class GitHubClient(ServiceClient):
                 raise translated(error, wait, asked) from error
             except (InvalidURL, LocationValueError) as error:
                 raise CallError(NO_ADDRESS) from error
-            except (RequestException, httpx2.TransportError, OSError) as error:
+            except (RequestException, httpx.TransportError, OSError) as error:
                 why = in_words(error)
                 why = why if why == NO_CONNECTION else asked.about(why)
                 raise Unavailable(SERVICE, why, may_have_landed=asked.is_write) from error
@@ -140,7 +140,7 @@ class GitHubClient(ServiceClient):
         into.truncate()
         seconds = limits.answer_seconds(0)
         url, verify = self.api_url.rstrip("/") + path, _certificates()
-        with httpx2.stream("GET", url, headers=headers, timeout=seconds, verify=verify) as answer:
+        with httpx.stream("GET", url, headers=headers, timeout=seconds, verify=verify) as answer:
             if answer.status_code != 200:
                 raise GithubException(answer.status_code, error_json(answer.read()), dict(answer.headers))
             for piece in answer.iter_raw():
@@ -148,7 +148,7 @@ class GitHubClient(ServiceClient):
                 if into.tell() > limit:
                     raise TooLarge(f"more than {limit:,} bytes")
                 if not limits.left:
-                    raise httpx2.ReadTimeout("the answer takes too long")
+                    raise httpx.ReadTimeout("the answer takes too long")
 
     def repo(self, name: str) -> Repository:
         """A repository, requested once. Raises Gone with the new name of one that was renamed."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-import httpx2
+import httpx
 
 from bot.errors import BotError, Unavailable
 from bot.platforms.net import in_words
@@ -139,12 +139,12 @@ def check_reach(address: str, headers: dict[str, str], variable: str) -> Diagnos
     if parts.scheme != "https" and parts.hostname not in LOOPBACK:
         return Diagnosis(name, "wrong", "the address is not https: everybody could read the secret", "use https")
     try:
-        answer = httpx2.post(address, content=EMPTY, headers=headers, timeout=ANSWER_WITHIN)
-    except httpx2.ConnectError as error:
+        answer = httpx.post(address, content=EMPTY, headers=headers, timeout=ANSWER_WITHIN)
+    except httpx.ConnectError as error:
         port = parts.port or (443 if parts.scheme == "https" else 80)
         advice = f"check that serve runs there, and that firewall and proxy let port {port} in from everywhere"
         return Diagnosis(name, "warning", f"no connection from here to port {port} ({in_words(error)})", advice)
-    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+    except (httpx.HTTPError, httpx.InvalidURL, OSError) as error:
         advice = "check that serve runs, and that the address reaches it from everywhere"
         return Diagnosis(name, "warning", f"no answer from here ({type(error).__name__})", advice)
     if answer.status_code == 202:
