@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from bot.service.store.database import Words
 
-VERSION = 20  # a state of another version is emptied: that costs one full reading
+VERSION = 21  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
