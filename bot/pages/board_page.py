@@ -271,7 +271,7 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
         link += f" <small>{_text(setup)}</small>"
     average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
     without = content.has_quarantined and f"<td>{points(average_without(entry, content.board.leaderboard))}"
-    return f"{row.ranks}<th scope=row>{link}{average}{without or ''}"
+    return f"{row.ranks}<th>{link}{average}{without or ''}"
 
 
 def _fold_of(content: PageContent, task: str) -> str:

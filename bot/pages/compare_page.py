@@ -58,7 +58,7 @@ def _near(titles: Mapping[str, str], content: PageContent, name: str) -> list[tu
 def compare_data(content: PageContent) -> bytes:
     """A script that holds the scores of all rows: a page on a disk may load a script, and no data.
 
-    Scores and errors are in points, rounded to nine digits after the point.
+    Scores and errors are in points, rounded to six digits after the point.
     """
     seen, examples = SharedTexts(), dict[bytes, Entry]()
     ways = [_way(row.entry) for row in content.rows.values()]
@@ -160,7 +160,7 @@ def _measured(task: MeasuredTask, seen: SharedTexts) -> tuple[float | int | None
 
 
 def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 9)
+    return None if value is None else round(value, 6)
 
 
 def scores_of(entry: Entry) -> dict[str, float | None]:

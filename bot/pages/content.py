@@ -343,7 +343,7 @@ class PageContent:
             [(self.names[one.entry.key], one.entry.average, self.tasks_beside(row, one)) for one in self.beside(row)],
             self.ranked,
         )  # fmt: skip
-        return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:32]
+        return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:16]
 
     def page(self, path: str, template: str = "", *, stamp: str = "", **values: Any) -> bytes:
         """The bytes of the page at a path, by the template of its name or another; it knows this content, too."""

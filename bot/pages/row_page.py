@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import sqrt
 from os.path import commonprefix
 
 from bot.evaluation.definition import digest_of_leaves
@@ -28,12 +29,13 @@ from bot.publishing.repeat import explain_command, measure_commands, verify_comm
 class LeafLine:
     """A leaf's value of one metric, and where it comes from; `right` is `156/250`, or what else is known.
 
-    `raw` has all digits, but where the counts of `right` give them.
+    `raw` has all digits, but where the counts of `right` give them; `error` is "" where they give it or there is none.
     """
 
     leaf: LeafScore
     right: str
     raw: str
+    error: str
     shots: str
     version: str
     harness: str
@@ -68,8 +70,8 @@ class LeafColumn:
 
 HARNESS = LeafColumn("harness", lambda line: line.harness)  # is said where the row has several
 FEW_TASKS, STRENGTHS_NAMED = 2, 3  # tasks among which one is the weakest, and that the sentence about strengths names
-EQUAL = 1e-9  # points: a raw value of which the score says the same
 METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
+USUAL = ("upper bound", "1")  # needs no word
 LEAF_COLUMNS = (
     LeafColumn("lower bound", lambda line: line.leaf.lower_bound),
     LeafColumn("upper bound", lambda line: line.leaf.upper_bound),
@@ -114,8 +116,8 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=tasks,
         grouped=list(_grouped(entry, tasks)),
-        has_raw=any(abs((one.raw or 0.0) * 100 - (one.score or 0.0)) > EQUAL for one in entry.tasks),
         shown=shown,
+        has_errors=any(line.error for parts in lines.values() for line in parts),
         is_clipped=any(leaf.is_clipped for score in entry.tasks for leaf in score.leaves),
         files=[
             (file, explain_command(file, entry.leaderboard, content.target, is_merged=True)) for file in entry.evidence
@@ -185,7 +187,10 @@ def _task_part(
     shared = ", ".join(
         f"{column.title} {column.read(lines[0])}"
         for column in known
-        if lines and column not in shown and not (column is METRIC and has_metrics)
+        if lines
+        and column not in shown
+        and not (column is METRIC and has_metrics)
+        and (column.title, column.read(lines[0])) != USUAL
     )
     asked = digest_of_leaves(entry.definitions, [line.leaf.id for line in lines])
     shared += f", definition {asked[:SHORT]}" if asked else ""
@@ -203,6 +208,7 @@ def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
         leaf,
         right,
         raw(leaf.raw) if is_exact else full(leaf.raw),
+        "" if leaf.stderr is None or (is_exact and _follows(leaf, right)) else raw(leaf.stderr),
         str(entry.num_fewshot.get(leaf.id, "–")),
         entry.versions.get(leaf.id, "–"),
         harness_line(file.harness if (file := entry.evidence_of(leaf)) else entry.harness),
@@ -223,6 +229,12 @@ def _right(entry: Entry, leaf: LeafScore, task: Task | None) -> tuple[str, bool]
     return f"{right}/{samples}", whole * right / samples == leaf.raw
 
 
+def _follows(leaf: LeafScore, right: str) -> bool:
+    """Tell whether a leaf's error is that of its counts, `right` such as `156/250`, to the digits that are shown."""
+    got, count = (int(part) for part in right.split("/"))
+    return 0 <= got <= count > 1 and raw(sqrt(got / count * (1 - got / count) / (count - 1))) == raw(leaf.stderr)
+
+
 def _steps(score: TaskScore, task: Task | None) -> str:
     """How the task's score follows from its leaves, in one sentence.
 
@@ -238,5 +250,6 @@ def _steps(score: TaskScore, task: Task | None) -> str:
     if task is not None and task.normalize == "leaf":
         return f"{score.score:.4f} is {mean} of {count} scores, {score.raw!r} of the raw values."
     clip = ", and 0 beyond the lower bound" if score.score == 0 and score.raw != float(lower) else ""
-    formula = f"100 × ({score.raw!r} - {lower}) / ({upper} - {lower})"
+    above = f"({score.raw!r} - {lower})" if lower else repr(score.raw)
+    formula = f"100 × {above}{f' / ({upper} - {lower})' if lower else f' / {upper}' if upper != 1 else ''}"
     return f"{score.score:.4f} = {formula}{clip}{f'; the raw value is {mean} of {count}' if count > 1 else ''}."

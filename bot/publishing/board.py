@@ -427,9 +427,10 @@ def records(
 ) -> list[Record]:
     """The rows as plain values, keyed by column; a task without a score is None.
 
-    With `facts`, by the keys of rows, also what is known of the models; with `verified` what `verify` said of rows.
+    With `facts`, by the keys of rows, also what is known of any model; with `verified` what `verify` said of rows.
     """
     table, named = [], columns(board.leaderboard)
+    known = {name for one in (facts or {}).values() for name, value in fact_columns(one).items() if value}
     for row in board.rows:
         entry = row.entry
         scores = {task.id: task for task in entry.tasks}
@@ -461,7 +462,7 @@ def records(
                     for task in board.leaderboard.tasks
                     for part in ("raw", "stderr")
                 },
-                **({} if facts is None else fact_columns(facts.get(entry.key, UNKNOWN))),
+                **{k: v for k, v in fact_columns((facts or {}).get(entry.key, UNKNOWN)).items() if k in known},
                 **({} if verified is None else verified_columns(verified.get(entry.key))),
             }
         )

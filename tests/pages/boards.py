@@ -141,12 +141,11 @@ def sized() -> Site:
 
 @dataclass
 class Found(HTMLParser):
-    """What a page holds: tables as texts, addresses, the values of its numbers, the names of its elements."""
+    """What a page holds: tables as texts, addresses, the names of its elements."""
 
     tables: list[list[list[str]]] = field(default_factory=list)
     links: list[str] = field(default_factory=list)
     loads: list[str] = field(default_factory=list)
-    numbers: list[str] = field(default_factory=list)
     ids: list[str] = field(default_factory=list)
     elements: set[str] = field(default_factory=set)
     attributes: set[str] = field(default_factory=set)
@@ -174,8 +173,6 @@ class Found(HTMLParser):
             case "td" | "th":
                 self.tables[-1][-1].append("")
                 self.is_cell = True
-            case "data":
-                self.numbers.append(values["value"])
 
     def handle_endtag(self, tag: str) -> None:
         if tag in {"td", "th", "tr", "table"}:

@@ -406,7 +406,7 @@ def test_rows_of_one_model_are_told_apart_and_name_each_other() -> None:
     assert said in " ".join(page.text.split())
     changed = {line[2] for table in found(site["changes.html"]).tables for line in table}
     assert {f"{first.model.id}, bfloat16, plain", f"{chat.model.id}, bfloat16, chat", alone.model.id} <= changed
-    assert "not as far as known" in page.text
+    assert "Computed again" not in page.text
     assert f"../../../{row_page(names[chat.key])}" in page.links
     assert "Others of this model" not in found(site[row_page(names[alone.key])]).text
 
