@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -15,16 +15,16 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import FOREST_ROWS, Figure, ForestRow, against_size, fitting, forest, over_time
 from bot.pages.environment import MISSING, points, raw
-from bot.pages.titles import BREAK, with_end, without_shared
+from bot.pages.titles import breakable, heads, longest_part, with_end
 from bot.publishing.board import TIE, BoardRow, average_without
 from bot.publishing.entry import Entry
 from bot.publishing.models import OPEN_LICENCES, billions, other_size
 from bot.reporting.escape import visible
 
 TINTS = 6  # of a column's cells, the lowest without colour
-LONG, LONGER, END = 25, 30, 12  # letters of a name that fit on one line and on two, and of the end that is kept
-WORDY = 9  # letters of a word of a title from which on its column is wider
-HEAD = 30  # letters of a column's title
+LONG = 25  # letters of a name that fit on one line
+NARROW, WORDY, WIDEST = 9, 12, 14  # letters of a part of a title that fit into a column of each width
+HEAD = 42  # letters of a column's title
 SMALLEST = 3  # rows of a board on which one searches
 FEWEST_SHOWN = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
@@ -46,6 +46,7 @@ class BoardColumn:
     kind: str = ""
     href: str = ""
     full: str = ""  # the whole title where the head shows less
+    group: str = ""  # what stands above the title
     style: str = ""  # the classes of a task of a group that can be folded
     holds: int = 0  # the number of tasks of a group that can be folded
 
@@ -54,6 +55,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
     """The page of all rows, of which `lines` are the lines; the incomplete ones stand apart."""
     board = content.board
     rows, columns = [line[is_raw] for line in lines()], _columns(content, is_raw=is_raw)
+    longest = longest_part(text for column in columns for text in (column.title, column.group))
     return content.page(
         "raw.html" if is_raw else "index.html",
         "board.html",
@@ -74,8 +76,9 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         figures=() if is_raw else tuple(_figures(content)),
         over_tasks=any(row.is_over_tasks for row in board.rows),
         is_bare=_is_bare(board.rows),
-        is_wide=_is_wide(board.rows),
-        is_wordy=_is_wordy(column.title for column in columns),
+        is_wide=_is_wide(board.rows) or longest > NARROW,
+        is_wordy=longest > WORDY,
+        widest=WIDEST,
         is_filtered=len(board.rows) >= SMALLEST,
         open_licences=sorted(OPEN_LICENCES & {facts.licence for facts in content.known.values()}),
     )
@@ -91,11 +94,6 @@ def _is_wide(rows: Sequence[BoardRow]) -> bool:
     """Tell whether a number in a cell has a digit more than most boards need, such as 100.00 ±3.1 and 52.00 ±10.4."""
     scores = [score for row in rows for score in row.entry.tasks]
     return any((score.score or 0.0) >= 99.995 or TIE * (score.stderr or 0.0) >= 9.95 for score in scores)
-
-
-def _is_wordy(titles: Iterable[str]) -> bool:
-    """Tell whether a title has a word that the usual width of a column would break."""
-    return any(len(word) > WORDY for title in titles for part in BREAK.split(title) for word in part.split())
 
 
 def is_scaled(content: PageContent) -> bool:
@@ -183,8 +181,8 @@ def _columns(content: PageContent, *, is_raw: bool) -> list[BoardColumn]:
             for name, ids in content.board.leaderboard.groups.items()
         ),
         *(
-            _column(content, task, title, is_raw=is_raw)
-            for task, title in zip(tasks, without_shared([task.title for task in tasks]), strict=True)
+            _column(content, task, *head, is_raw=is_raw)
+            for task, head in zip(tasks, heads([one.title for one in tasks], [one.group for one in tasks]), strict=True)
         ),
         *(_other(column) for column in content.board.leaderboard.columns),
         *([BoardColumn("evidence", "Evidence", "text")] if content.has_evidence else []),
@@ -206,13 +204,13 @@ def _other(column: DeclaredColumn) -> BoardColumn:
     return BoardColumn(column.id, with_end(column.title, HEAD) + unit, "" if column.higher_is_better else "low")
 
 
-def _column(content: PageContent, task: Task, title: str, *, is_raw: bool) -> BoardColumn:
+def _column(content: PageContent, task: Task, group: str, title: str, *, is_raw: bool) -> BoardColumn:
     is_low = is_raw and not task.higher_is_better
     shown = with_end(title, HEAD)
     said = ", lower is better" * is_low + ", quarantined" * bool(task.quarantined)
     full = task.title + said if shown != task.title else ""
     return BoardColumn(
-        task.id, shown + said, "low" if is_low else "", column_page(task.id), full, _fold_of(content, task.id)
+        task.id, shown + said, "low" if is_low else "", column_page(task.id), full, group, _fold_of(content, task.id)
     )
 
 
@@ -263,10 +261,8 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
     organization, slash, name = model.rpartition("/")
     by = f"<i>{_text(organization)}<s>/</s></i>" if slash else ""
-    is_cut = len(name) > LONG and name.isascii()  # letters of other directions stay together
-    shown = f"<b>{_text(name[:-END])}</b><b>{_text(name[-END:])}</b>" if is_cut else _text(name)
-    begin = "<span class=long>" if is_cut and len(name) > LONGER else "<span>"
-    link = f'<a href="{_text(page)}"><bdi>{by}{begin}{shown}</span></bdi></a>'
+    shown = breakable(name) if len(name) > LONG or "_" in name else _text(name)
+    link = f'<a href="{_text(page)}"><bdi>{by}<span>{shown}</span></bdi></a>'
     if setup := content.setups.get(entry.key):
         link += f" <small>{_text(setup)}</small>"
     average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))

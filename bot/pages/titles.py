@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
 
 from markupsafe import Markup, escape
@@ -11,7 +12,7 @@ from markupsafe import Markup, escape
 from bot.reporting.escape import visible
 
 # After a sign that joins words, and between the humps of a name such as AmazonCounterfactualClassification.
-BREAK = re.compile(r"(?<=[/_.:-])(?=\w)|(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
+BREAK = re.compile(r"(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
 WORDS = re.compile(r"[^ _-]+[ _-]*")
 FEW_TITLES = 3  # titles that share a word by chance
 
@@ -46,6 +47,38 @@ def without_shared(titles: Sequence[str]) -> list[str]:
     first = min(least, _shared(words, lambda title: title))
     last = min(least - first, _shared(words, lambda title: [word.strip(" _-") for word in reversed(title)]))
     return ["".join(title[first : len(title) - last]).strip(" _-") for title in words]
+
+
+def heads(titles: Sequence[str], groups: Sequence[str]) -> list[tuple[str, str]]:
+    """What stands above columns: the group of each, and its title without what all, and all of its group, share.
+
+    Where no groups are declared, titles that begin with one word are a group: `bbh_navigate`, `bbh_snarks`.
+    """
+    names = without_shared(titles)
+    named = list(zip(groups if any(groups) else _first_words(names), names, strict=True))
+    left = {group: iter(without_shared([name for own, name in named if own == group])) for group, _ in named if group}
+    shown = [(group, next(left[group]) if group else name) for group, name in named]
+    return [(group, name if " " in name else name.replace("_", " ")) for group, name in shown]
+
+
+def _first_words(names: Sequence[str]) -> list[str]:
+    """The first word of each name that has it in common with others, "" of the rest; none if all have the same."""
+    first = [words[0].strip(" _-") if len(words := WORDS.findall(name)) > 1 else "" for name in names]
+    times = Counter(first)
+    found = [word if times[word] >= FEW_TITLES else "" for word in first]
+    return found if len({*found}) > 1 else [""] * len(names)
+
+
+def in_parts(title: str, most: int) -> Markup:
+    """A title that breaks between its parts alone; a part of more letters than fit loses its middle."""
+    return Markup("<wbr>").join(
+        escape(" ".join(with_end(word, most) for word in part.split(" "))) for part in BREAK.split(visible(title))
+    )
+
+
+def longest_part(titles: Iterable[str]) -> int:
+    """The number of letters of the longest part that does not break."""
+    return max((len(word) for title in titles for part in BREAK.split(title) for word in part.split()), default=0)
 
 
 def _shared(titles: Sequence[Sequence[str]], order: Callable[[Sequence[str]], Sequence[str]]) -> int:

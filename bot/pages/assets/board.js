@@ -17,6 +17,7 @@
     return (key) => (made.has(key) ? made.get(key) : made.set(key, make(key)).get(key));
   };
   const collator = new Intl.Collator("en", { numeric: true });
+  const shortOf = (head) => [head.querySelector("small"), head.querySelector("span")].filter(Boolean).map((one) => one.textContent).join(" "); // with its group
   const columnOf = (name) => names.indexOf(name);
   const text = (row, column) => row.cells[column].textContent.trim();
   // What the filters look at, by row: a value of each column of texts, the model, and its size in billions.
@@ -142,7 +143,7 @@
       change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
     });
     if (column === 1) return;
-    const name = head.title || title.textContent;
+    const name = shortOf(head);
     const label = make("label", ` ${name}`);
     const box = make("input", "", { type: "checkbox", value: names[column] });
     label.prepend(box);
@@ -302,7 +303,9 @@
       for (const row of all()) row.cells[column].hidden = wanted.has(name);
     });
     hidden = wanted;
-    const first = columnOf(state.get("beside") || (isNarrow.matches && state.get("sort")?.replace(/^-/, "")) || "");
+    const asked = columnOf(state.get("beside") || (isNarrow.matches && state.get("sort")?.replace(/^-/, "")) || "");
+    const first = asked < 3 && isNarrow.matches ? 3 : asked; // a phone has room for one
+    for (const table of tables) table.classList.toggle("chosen", isNarrow.matches);
     if (first === beside) return;
     if (beside > 2) for (const row of all()) row.cells[beside].classList.remove("beside");
     if (first > 2) for (const row of all()) row.cells[first].classList.add("beside");
@@ -381,6 +384,7 @@
   });
   addEventListener("popstate", show);
   addEventListener("hashchange", show);
+  isNarrow.addEventListener("change", show);
 
   const MARKS = { warned: "has a warning that not every row has", twin: "its values are all equal to another row's", odd: "far from what the row's other columns make likely" };
   for (const [kind, said] of Object.entries(MARKS)) {
@@ -388,7 +392,7 @@
   }
 
   globalThis.page.board = {
-    heads, names, tables, text, isRanked, half, change,
+    heads, names, tables, text, isRanked, half, change, shortOf,
     all: inOrder,
     rows: () => shown.flat(),
     columns: () => heads.map((_, i) => i).filter((i) => !hidden.has(names[i])),

@@ -9,7 +9,7 @@
   $("copy").addEventListener("click", async () => {
     const columns = board.columns();
     const cell = (node) => {
-      const words = (node.querySelector("button") || node).textContent.trim();
+      const words = (node.querySelector(".printed") || node).textContent.trim();
       return words.replace(/[\\`*_{}[\]<>|~#!@&:]/g, (letter) => `&#${letter.charCodeAt(0)};`);
     };
     const line = (cells) => `| ${cells.join(" | ")} |`;

@@ -9,7 +9,7 @@ globalThis.page = (() => {
     return node;
   };
   // As `breakable` of bot/pages/titles.py: a text that may break where one would say it in parts.
-  const BREAK = /(?<=[/_.:-])(?=\w)|(?<=[a-z])(?=[A-Z0-9])|(?<=[A-Z0-9])(?=[A-Z][a-z])/;
+  const BREAK = /(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])/;
   const breakable = (text) => text.split(BREAK).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
   // The state is the query of the address; from a disk, where a page may not change its query, the fragment.
   const mark = location.protocol === "file:" ? "#" : "?";

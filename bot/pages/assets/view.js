@@ -122,12 +122,16 @@
     if (had) return;
     const list = document.createElement("dl");
     for (const column of board.columns().filter((one) => one > 2)) {
-      list.append(make("dt", titleOf(column)), make("dd", text(row, column)));
+      list.append(make("dt", board.shortOf(heads[column])), make("dd", text(row, column)));
     }
     const cell = make("td", "", { colspan: String(heads.length) });
     cell.append(make("a", text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href") }));
-    for (const why of reasons(row)) cell.append(make("p", why));
-    cell.append(list);
+    const box = row.querySelector("input");
+    const pick = make("button", "", { type: "button" });
+    const say = () => { pick.textContent = box.checked ? "Picked to compare" : "Compare"; };
+    pick.addEventListener("click", () => { box.click(); say(); });
+    say();
+    cell.append(pick, ...reasons(row).map((why) => make("p", why)), list);
     const line = make("tr", "", { class: "opened" });
     line.append(cell);
     row.after(line);
