@@ -22,7 +22,7 @@ from bot.publishing.models import OPEN_LICENCES, billions, other_size
 from bot.reporting.escape import visible
 
 TINTS = 6  # of a column's cells, the lowest without colour
-LONG = 25  # letters of a name that fit on one line
+LONG = 12  # letters of a part of a name that fit on a phone
 NARROW, WORDY, WIDEST = 9, 12, 14  # letters of a part of a title that fit into a column of each width
 HEAD = 42  # letters of a column's title
 SMALLEST = 3  # rows of a board on which one searches
@@ -261,7 +261,7 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
     organization, slash, name = model.rpartition("/")
     by = f"<i>{_text(organization)}<s>/</s></i>" if slash else ""
-    shown = breakable(name) if len(name) > LONG or "_" in name else _text(name)
+    shown = breakable(name) if any(len(part) > LONG for part in name.split("-")) else _text(name)
     link = f'<a href="{_text(page)}"><bdi>{by}<span>{shown}</span></bdi></a>'
     if setup := content.setups.get(entry.key):
         link += f" <small>{_text(setup)}</small>"

@@ -49,7 +49,7 @@ def without_shared(titles: Sequence[str]) -> list[str]:
     return ["".join(title[first : len(title) - last]).strip(" _-") for title in words]
 
 
-def heads(titles: Sequence[str], groups: Sequence[str]) -> list[tuple[str, str]]:
+def heads(titles: Sequence[str], groups: Sequence[str | None]) -> list[tuple[str, str]]:
     """What stands above columns: the group of each, and its title without what all, and all of its group, share.
 
     Where no groups are declared, titles that begin with one word are a group: `bbh_navigate`, `bbh_snarks`.
@@ -57,7 +57,7 @@ def heads(titles: Sequence[str], groups: Sequence[str]) -> list[tuple[str, str]]
     names = without_shared(titles)
     named = list(zip(groups if any(groups) else _first_words(names), names, strict=True))
     left = {group: iter(without_shared([name for own, name in named if own == group])) for group, _ in named if group}
-    shown = [(group, next(left[group]) if group else name) for group, name in named]
+    shown = [(group or "", next(left[group]) if group else name) for group, name in named]
     return [(group, name if " " in name else name.replace("_", " ")) for group, name in shown]
 
 

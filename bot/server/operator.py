@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from bot.pages.addresses import row_page
 from bot.publishing.addresses import commit_url, request_url, target_url
-from bot.publishing.plan import Plan
+from bot.publishing.plan import Plan, PlannedRow
 from bot.reporting.escape import visible
 from bot.server.access import BODY_SECONDS, read_body, refuse_change, who_may
 from bot.server.answers import (
@@ -37,7 +37,7 @@ from bot.server.answers import (
 from bot.server.health import PAUSED
 from bot.server.history import lines_of, past_plan
 from bot.server.situation import Progress, Sentence, accounted, counted_alone, noun_of, situation, still_at_work
-from bot.server.views import PAGE, STATUSES, ItemView, VerdictView, Views, WatchView, moment, place_of
+from bot.server.views import PAGE, STATUSES, ItemView, PlanView, VerdictView, Views, WatchView, moment, place_of
 from bot.service.store.items import STATES, FailureCause, ItemState
 
 LONGEST_SEARCH = 200  # letters that are searched for
@@ -131,7 +131,7 @@ class OperatorRoutes:
         return [
             *situation(others, causes, plans, now, self.views.hub),
             *(Sentence(text, "runs") for text in (*running, *imports.values())),
-        ] or list(still_at_work(others))
+        ] or list(still_at_work(others, now))
 
     def _waiting(self, watches: Sequence[WatchView]) -> list[tuple[str, Plan]]:
         """The plans that wait for a person, each with the name of its watch."""
@@ -253,7 +253,9 @@ class OperatorRoutes:
 
     def _plans(self, _: Request) -> bytes:
         found = [self.views.plan(one.watch, one.digest) for one in self.views.plans()]
-        plans = [(plan, rows[:PLAN_SAMPLE]) for plan, rows in filter(None, found)]
+        plans = [
+            (plan, _best_first(rows)[:PLAN_SAMPLE], self._leader(plan, rows)) for plan, rows in filter(None, found)
+        ]
         return self._page(
             "plans.html", "plans", plans=plans, link=partial(target_url, hub=self.views.hub), referrer="same-origin"
         )
@@ -273,21 +275,24 @@ class OperatorRoutes:
         following = address_of(address, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
         settings = self.views.watch(name)
         board = self.views.boards.names(settings).get(plan.target, "") if settings else ""
-        [(leader, best)] = self.views.store.of(name).boards.first(plan.target, 1) or [("", 0.0)]
-        gone = [row.model for row in rows if row.action == "removed"]
-        rows = sorted(rows, key=lambda row: row.before if row.before is not None else row.after or 0.0, reverse=True)
+        shown = _best_first(rows)
         return self._page(
             "plan.html",
             path,
             plan=plan,
-            rows=rows[first : first + PLAN_PAGE],
+            rows=shown[first : first + PLAN_PAGE],
             next=following,
             board=f"board/{board}/" if board else "",
-            leader=leader if leader and leader in gone and rows[0].before == best else "",
+            leader=self._leader(plan, shown),
             link=target_url(plan.target, hub=self.views.hub),
             wrong=wrong,
             referrer="same-origin",
         )
+
+    def _leader(self, plan: PlanView, rows: Sequence[PlannedRow]) -> str:
+        """The first row of the board where a plan, of which these are the rows, removes it."""
+        [(leader, best)] = self.views.store.of(plan.watch).boards.first(plan.target, 1) or [("", 0.0)]
+        return leader if any((row.model, row.action, row.before) == (leader, "removed", best) for row in rows) else ""
 
     def _past_plan(self, name: str, digest: str) -> bytes | None:
         """The page of a plan that no longer waits, as long as anything is known of it: older links lead here."""
@@ -364,6 +369,10 @@ class OperatorRoutes:
             return None
         is_token = refuse_change(request, self.token, bound_to, self.token) is None  # the right one would do
         return refused.status_code, "Refused", WRONG_TOKEN[refused.status_code] if is_token else NOT_OURS
+
+
+def _best_first(rows: Sequence[PlannedRow]) -> list[PlannedRow]:
+    return sorted(rows, key=lambda row: row.before if row.before is not None else row.after or 0.0, reverse=True)
 
 
 def _is_calm(watch: WatchView, causes: Sequence[FailureCause]) -> bool:

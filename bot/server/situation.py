@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
@@ -68,16 +69,24 @@ def situation(
             )
 
 
-def still_at_work(watches: Sequence[WatchView]) -> Iterator[Sentence]:
-    """Yield why not all is well yet, for watches about which `situation` says nothing."""
+def still_at_work(watches: Sequence[WatchView], now: float) -> Iterator[Sentence]:
+    """Yield why not all is well yet and until when, for watches about which `situation` says nothing."""
     for watch in watches:
-        waiting = sum(watch.items.get(state, 0) for state in ("waiting", "held"))
-        if waiting:
-            yield Sentence(
-                f"{watch.name}: {counted_words(waiting, 'item')} for the pass that runs or comes next.", "runs"
-            )
-        elif watch.recount:
-            yield Sentence(f"{watch.name}: something changed since the rows were counted.", "runs")
+        for state in ("waiting", "held"):
+            if waiting := watch.items.get(state, 0):
+                link = f"items?{urlencode({'watch': watch.name, 'state': state})}"
+                until = f"the next pass, {_at(watch.next, now)}" if state == "waiting" else "the answer to a plan"
+                words = Markup('{}: <a href="{}">{}</a> for {}.')
+                yield Sentence(words.format(watch.name, link, counted_words(waiting, "item"), until), "runs")
+        if watch.recount and not sum(watch.items.values()):
+            words = Markup('<a href="#{}">{}</a>: something changed since the rows were counted; the next count is {}.')
+            yield Sentence(words.format(quote(watch.name), watch.name, _at(watch.recount, now)), "runs")
+
+
+def _at(moment: str | None, now: float) -> str:
+    """When something is due: `at 02:13 UTC`, or `now`."""
+    due = datetime.fromisoformat(moment).timestamp() if moment else now
+    return f"at {shown_time(due, now)}" if due > now else "now"
 
 
 def counted_alone(watches: Sequence[WatchView]) -> WatchView | None:

@@ -231,7 +231,8 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
 
 def sentences(web: TestClient) -> list[str]:
     """What the first page says first."""
-    return re.findall(r'<p class="lead note[^>]*>(.*?)</p>', web.get("/").text)
+    found = re.findall(r'<p class="lead note[^>]*>(.*?)</p>', web.get("/").text)
+    return [re.sub(r"<[^>]*>", "", text) for text in found]
 
 
 def test_all_is_well_only_once_the_rows_are_counted_and_nothing_is_on_its_way(hub: Hub, tmp_path: Path) -> None:
@@ -246,16 +247,20 @@ def test_all_is_well_only_once_the_rows_are_counted_and_nothing_is_on_its_way(hu
 
     story.push(model="acme/new")  # and counted within the minute
     service.settle(watch)
-    assert sentences(web) == ["tiny: something changed since the rows were counted."]
+    assert [text.partition(";")[0] for text in sentences(web)] == [
+        "tiny: something changed since the rows were counted"
+    ]
     store.of("tiny").items.mark([Mark("file", "later.json")], time.time())
-    assert sentences(web) == ["tiny: 1 item waits for the pass that runs or comes next."]
+    assert [text.rpartition(",")[0] for text in sentences(web)] == ["tiny: 1 item waits for the next pass"]
     store.of("tiny").items.finish([one for one in store.of("tiny").items.all() if one.kind == "file"])
 
     settle_watches(story.contexts, [watch])
     assert [text[:20] for text in sentences(web)] == ["All well. 2 accepted"]
     hub.push(story.target, {"notes.md": b"by a person"})  # a merge, say
     service.settle(watch)
-    assert sentences(web) == ["tiny: something changed since the rows were counted."]
+    assert [text.partition(";")[0] for text in sentences(web)] == [
+        "tiny: something changed since the rows were counted"
+    ]
     store.close()
 
 

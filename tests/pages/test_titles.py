@@ -1,0 +1,31 @@
+"""What stands above the columns of a board: groups, titles without what they share, parts that do not break."""
+
+from __future__ import annotations
+
+from bot.pages.titles import heads, in_parts, longest_part
+
+REASONING = ("boolean_expressions", "navigate", "snarks")
+
+
+def test_titles_that_begin_with_one_word_are_a_group_and_lose_it() -> None:
+    titles = [*(f"leaderboard_bbh_{name}" for name in REASONING), "leaderboard_musr_team", "leaderboard_ifeval"]
+    assert heads(titles, [None] * 5) == [
+        ("bbh", "boolean expressions"), ("bbh", "navigate"), ("bbh", "snarks"), ("", "musr team"), ("", "ifeval"),
+    ]  # fmt: skip
+
+
+def test_a_declared_group_stands_above_its_titles_and_takes_what_they_share() -> None:
+    titles = ["BEIR ArguAna", "BEIR FiQA", "BEIR SCIDOCS", "STS12"]
+    assert heads(titles, ["Retrieval"] * 3 + ["STS"]) == [
+        ("Retrieval", "ArguAna"), ("Retrieval", "FiQA"), ("Retrieval", "SCIDOCS"), ("STS", "STS12"),
+    ]  # fmt: skip
+
+
+def test_a_board_without_a_common_word_has_no_groups() -> None:
+    assert heads(["IFEval", "BBH", "MATH Lvl 5"], [None] * 3) == [("", "IFEval"), ("", "BBH"), ("", "MATH Lvl 5")]
+
+
+def test_a_title_breaks_between_its_parts_and_a_long_part_keeps_its_end() -> None:
+    assert in_parts("AmazonCounterfactualClassification", 14) == "Amazon<wbr>Counterfactual<wbr>Classification"
+    assert in_parts("x" * 40 + "end <b>", 14) == "xxxxxxx…xxxend &lt;b&gt;"
+    assert longest_part(["AmazonCounterfactual", "Llama-3.1", "two words"]) == len("Counterfactual")
