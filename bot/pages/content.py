@@ -69,8 +69,7 @@ class PageContent:
     look at a board that had rows already. `heads` has, by the id of a model, the commit at its main branch; None is
     where that was not looked up. `days` has the day on which it was first seen there, where somebody keeps that.
     `facts` has what the Hub said of the models, and `verified` what `verify` last said, by the keys of rows.
-    `is_listed` says that a list of boards lies in the folder above. `pushed_to` is where results are pushed, "" where
-    no settings say it.
+    `pushed_to` is where results are pushed, "" where no settings say it.
     """
 
     board: Board
@@ -81,7 +80,6 @@ class PageContent:
     facts: Mapping[str, ModelFacts] = field(default_factory=dict)
     verified: Mapping[str, Verified] = field(default_factory=dict)
     is_partial: bool = False
-    is_listed: bool = False
     pushed_to: str = ""
 
     @cached_property

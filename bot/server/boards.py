@@ -173,7 +173,7 @@ class BoardCache:
 
     def _make(self, name: str, watch: str, target: str, kept: StoredBoard) -> ShownBoard:
         source = next(one.source for one in self.watches() if one.name == watch)
-        content = replace(board_content(self.store.of(watch), target, kept, source), is_listed=True)
+        content = board_content(self.store.of(watch), target, kept, source)
         shown = ShownBoard(target, kept, Site(content))
         shown.page(FIRST_PAGE)
         with self.lock:

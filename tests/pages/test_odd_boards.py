@@ -340,7 +340,7 @@ def test_a_row_after_the_first_badges_says_why_it_has_none() -> None:
     site = site_of(tuple(many))
     last = site.content.board.rows[-1]
     page = text(site, row_page(site.content.names[last.entry.key]))
-    assert f"The first {BADGED} rows of a board have a badge, so that its site stays small." in page
+    assert f"Only the first {BADGED} rows have a badge." in page
     assert f"[Open LLM Leaderboard v2: rank 1–{BADGED + 1} of {BADGED + 1}, average {row.average:.2f}](ADDRESS/" in page
     assert f"badges/{site.content.names[last.entry.key]}.svg" not in site
 
