@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -217,6 +217,7 @@ def _is_used(leaf: str, seen: frozenset[str], used: Sequence[tuple[str, frozense
     )
 
 
+@lru_cache(maxsize=1_000)
 def _leaves(leaf: str, seen: frozenset[str]) -> set[str]:
     """The leaves that a text with one name gives for the keys that it stands for."""
     before, name, after = _level(leaf).partition("{task}")
@@ -447,8 +448,9 @@ def _is_of_other_units(one: _Node, other: _Node) -> bool:
     """Tell whether numbers are surely parts of 1 in one place, and larger in the other."""
     if one.numbers and other.numbers:
         return _has_two_units([one, other])
-    shared = (key for key in one.inside.keys() & other.inside.keys() if not NO_SCORE.search(words_of(key)))
-    return any(_is_of_other_units(one.inside[key], other.inside[key]) for key in shared)
+    shared = one.inside.keys() & other.inside.keys()
+    different = (key for key in shared if _is_of_other_units(one.inside[key], other.inside[key]))
+    return any(not NO_SCORE.search(words_of(key)) for key in different)
 
 
 def _merge(into: _Node, other: _Node) -> None:
