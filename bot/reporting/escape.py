@@ -12,6 +12,7 @@ WWW = re.compile(r"\b(www)\.", re.IGNORECASE)
 COMMAND_LINE = re.compile(r"(^|[\r\n])([^\S\r\n]*)(?=::)")
 COMMAND_INSIDE = re.compile(r"#(?=#\w*\[)")
 # What GitHub and others act on in a title or a commit message: references, mentions, marks that skip a run.
+GITHUB_REFERENCE = re.compile(r"\bGH-(?=\d)", re.IGNORECASE)
 REFERENCE = re.compile(r"#(?=\d)|\bGH-(?=\d)|/(?:issues|pull|discussions)(?=/\d)", re.IGNORECASE)
 MENTION = re.compile(r"(?<![A-Za-z0-9_])@(?=\w)")  # GitHub: after a letter that is not ASCII, too
 SKIP_MARK = re.compile(
@@ -98,11 +99,12 @@ def plain_json(text: str) -> str:
 
 
 def in_title(text: str) -> str:
-    """A name for a title or a commit message: all but `[A-Za-z0-9._/+=,-]` is percent-encoded, as in keys.
+    """A name for a title or a commit message: all but `[A-Za-z0-9._/+=,-]` is percent-encoded, as in keys, and `GH-1`.
 
     Without a space, `#`, `@`, `[` and `:` it can close no issue, call nobody and skip no run.
     """
     kept = quote(text[:100], safe="/+=,", errors="replace").replace("~", "%7E")
+    kept = GITHUB_REFERENCE.sub(lambda found: found[0].replace("-", "%2D"), kept)
     return kept if len(text) <= 100 else f"{kept}…"
 
 

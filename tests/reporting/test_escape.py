@@ -153,6 +153,7 @@ def test_names_as_they_are_stay_readable_in_a_title() -> None:
     for name in ("acme/atlas-7b", "bfloat16", "4bit", "Qwen/Qwen2.5-7B", "acme__atlas/2026-01-01"):
         assert in_title(name) == without_references(name) == name
     assert in_title("fixes #1 [skip ci] @ann") == "fixes%20%231%20%5Bskip%20ci%5D%20%40ann"
+    assert in_title("acme/gh-1") == "acme/gh%2D1"
     assert in_title("x" * 300) == "x" * 100 + "…"
     assert without_references("hf://datasets/a/b@c0ffee/x.json, #1") == "hf://datasets/a/b@c0ffee/x.json, # 1"
 
