@@ -11,12 +11,15 @@ from typing import Any
 import msgspec
 
 from bot.evaluation.aggregates import is_mean_of_proportions, right_answers, samples_behind, whole
-from bot.evaluation.definition import AcceptedDefinition, declared_definition
+from bot.evaluation.definition import AcceptedDefinition, declared_definition, definition_of, text_of
 from bot.evaluation.finding import grouped
+from bot.evaluation.formats.fields import arguments
+from bot.evaluation.formats.sameness import in_one_spelling, value_of
 from bot.evaluation.leaderboard import Leaderboard, leaves_like
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task
 
+GREEDY = {"do_sample": "False", "temperature": "0"}  # what a definition leaves out
 CACHED = 64  # declarations and formats whose requirements are kept
 
 
@@ -236,3 +239,31 @@ def coverage_of(measurements: Measurements, leaderboard: Leaderboard) -> Coverag
     missing = tuple(dict.fromkeys([required.leaf.id for required in measurements.missing]))
     required = leaderboard.leaf_count
     return Coverage(required - len(missing), required, missing)
+
+
+def refuses_gen_kwargs(leaderboard: Leaderboard, result: Result) -> bool:
+    """Tell whether a task is accepted only without the generation settings that the call of this run gave."""
+    given = value_of(result.settings.get("gen_kwargs", ""))
+    pairs = {name: in_one_spelling(value) for name, value in arguments(given)[0].items()}
+    return bool(pairs) and any(
+        _refuses(required, result, pairs) for required in required_metrics(leaderboard, result.format)
+    )
+
+
+def _refuses(required: RequiredMetric, result: Result, given: Mapping[str, str]) -> bool:
+    """The same of one leaf; where the declaration has only a digest, by what the result records of the leaf."""
+    accepted = [value for one in required.definitions for value in one.values("generation_kwargs")]
+    texts = [text_of(value) for value in accepted]
+    if accepted and all(texts):
+        return not any(_includes(arguments(value_of(text))[0], given) for text in texts)
+    if not accepted or required.leaf_key not in result.leaves:
+        return False
+    recorded = (definition_of(result, required.leaf_key) or {}).get("generation_kwargs")
+    return recorded is not None and recorded.digest not in {one.digest for one in accepted}
+
+
+def _includes(accepted: Mapping[str, str], given: Mapping[str, str]) -> bool:
+    return all(
+        (in_one_spelling(accepted[name]) if name in accepted else GREEDY.get(name)) == value
+        for name, value in given.items()
+    )

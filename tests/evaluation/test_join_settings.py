@@ -210,7 +210,7 @@ def test_the_command_for_a_missing_task_measures_what_joins() -> None:
     """The command's model, commit, precision, template and settings are those of the file that it completes."""
     changes = {
         "/config/model_args": "pretrained=example-org/kestrel-7b,revision=main",
-        "/config/gen_kwargs": {"temperature": 0.8},
+        "/config/gen_kwargs": {"temperature": 0},
         "/chat_template": "{{x}}",
         "/chat_template_sha": "a" * 64,
         "/fewshot_as_multiturn": True,
@@ -220,7 +220,13 @@ def test_the_command_for_a_missing_task_measures_what_joins() -> None:
     sha = base()["config"]["model_sha"]
     assert f"--model_args pretrained=example-org/kestrel-7b,revision={sha},dtype=bfloat16 " in finding.command
     assert f"--tasks {MMLU} --num_fewshot 5 --apply_chat_template --fewshot_as_multiturn" in finding.command
-    assert """--gen_kwargs '{"temperature": 0.8}'""" in finding.command
+    assert """--gen_kwargs '{"temperature": 0}'""" in finding.command
+    warmer = only(patched({**changes, "/config/gen_kwargs": {"temperature": 0.8}}), set(LEAVES) - {MMLU})
+    (finding,) = row_of({"part.json": warmer}).findings
+    assert finding.hint.startswith("it is accepted without --gen_kwargs, and joins no file that has it")
+    assert "gen_kwargs" not in finding.command
+    assert MMLU in finding.command
+    assert "leaderboard_ifeval" in finding.command
 
 
 def test_a_setting_that_is_too_long_to_repeat_gets_no_command() -> None:

@@ -21,8 +21,6 @@ from __future__ import annotations
 
 import re
 
-from msgspec.structs import replace
-
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import find_format
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule, run_again
@@ -42,8 +40,7 @@ def chat_template_differs(case: Case) -> Violations:
         option = known.templating if known else "the chat template"
         hint, command = "measure with lm-eval 0.4.4 or later, with --apply_chat_template", ""
         if used or can_use:
-            model = replace(case.result.model, chat_template=not used)
-            hint, command = run_again(case, f"run again {'without' if used else 'with'} {option}", model)
+            hint, command = run_again(case, f"run again {'without' if used else 'with'} {option}")
         yield Violation(
             f"the run {'used' if used else 'did not use'} a chat template; {case.leaderboard.id} says {expected}",
             hint,

@@ -28,7 +28,7 @@ from bot.evaluation.formats.fields import PRECISIONS
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.identity import why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
-from bot.evaluation.measurement import RequiredMetric, sizes
+from bot.evaluation.measurement import RequiredMetric, refuses_gen_kwargs, sizes
 from bot.evaluation.result import HarnessVersion, Result
 from bot.evaluation.rules.harness_commit import advised_version, range_of
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule, with_groups
@@ -78,12 +78,15 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
 
 
 def _advice(case: RowCase, keys: list[str], num_fewshot: int | None) -> tuple[str, str]:
-    """How to measure what is missing; all of it where the row's harness is not known, since no other file joins it."""
+    """How to measure what is missing; all of it where no other file joins the row."""
     board, result = case.leaderboard, case.result
-    if not board.harness.accepted or range_of(result.harness, result.format, board, case.facts) is not None:
+    if board.harness.accepted and range_of(result.harness, result.format, board, case.facts) is None:
+        what = "no file joins one whose harness is not known: measure all tasks by one that is"
+    elif not case.row.blocked and refuses_gen_kwargs(board, result):  # else `other-task-definition` says it
+        what = "it is accepted without --gen_kwargs, and joins no file that has it: measure all tasks without"
+    else:
         return rerun_advice(case, [(keys, num_fewshot)], "measure it")
     by_shots = grouped((task.num_fewshot, leaf.key(result.format)) for task, leaf in board.leaves())
-    what = "no file joins one whose harness is not known: measure all tasks by one that is"
     return rerun_advice(case, [(with_groups(every, result), shots) for shots, every in by_shots.items()], what)
 
 

@@ -22,9 +22,9 @@ from __future__ import annotations
 
 from bot.evaluation.definition import both, definition_of, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
-from bot.evaluation.measurement import Measurement, asked_versions
+from bot.evaluation.measurement import Measurement, asked_versions, refuses_gen_kwargs
 from bot.evaluation.rules.harness_commit import named_version
-from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rerun_advice, rule
+from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rerun_advice, rule, run_again
 
 
 @rule(Severity.ERROR, where=lambda board: bool(board.harness.definitions))
@@ -60,12 +60,12 @@ def _violation(case: Case, about: tuple[str, str], measurements: list[Measuremen
     (task_id, field), (value, accepted) = about, said
     leaf_key, *others = keys_of(measurements)
     more = f"; the same field differs in {examples(others)}" if others else ""
-    part = [(keys_of(measurements), measurements[0].required.task.num_fewshot)]
-    hint, command = rerun_advice(
-        case, part, "measure the task as the leaderboard does, without changes to it", newest=True
-    )
-    if field == "generation_kwargs" and "gen_kwargs" in case.result.settings:
-        hint, command = "run it again without --gen_kwargs", ""
+    if field == "generation_kwargs" and refuses_gen_kwargs(case.leaderboard, case.result):
+        hint, command = run_again(case, "run it all again without --gen_kwargs")  # else it joins no file of the run
+    else:
+        part = [(keys_of(measurements), measurements[0].required.task.num_fewshot)]
+        what = "measure the task as the leaderboard does, without changes to it"
+        hint, command = rerun_advice(case, part, what, newest=True)
     return Violation(
         f"{leaf_key} asked something else: {field} is {value}, accepted is {accepted}{more}",
         hint,

@@ -12,14 +12,16 @@ from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
+import msgspec
+
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.likeness import Alike
-from bot.evaluation.measurement import Measurement, Measurements
-from bot.evaluation.result import CheckedSamples, Model, Result
+from bot.evaluation.measurement import Measurement, Measurements, refuses_gen_kwargs
+from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.rules.harness_commit import advised_version
 from bot.evaluation.submission import LATEST, Parsed
@@ -198,25 +200,34 @@ def rerun_advice(case: Case | RowCase, part: Parts, what: str, *, newest: bool =
 
     `what` says what to do, such as "measure it again". Where no command can be given the hint says the number of shots.
     """
-    version, command = _rerun(case, part, case.result.model, newest=newest)
+    version, command = _rerun(case, part, newest=newest)
     shots = "" if command or len(part) > 1 or part[0][1] is None else f" with {part[0][1]} shots"
     return f"{what}{shots}{version}{':' if command else ''}", command
 
 
-def run_again(case: Case, what: str, model: Model | None = None, *, newest: bool = False) -> tuple[str, str]:
-    """The hint and the command that make a whole run again, of the file's model or of this one; groups by name."""
+def run_again(case: Case, what: str, *, newest: bool = False) -> tuple[str, str]:
+    """The hint and the command that make a whole run again; groups by name."""
     by_shots = grouped((one.required.task.num_fewshot, one) for one in case.measurements.present)
     parts = [(with_groups(keys_of(found), case.result), shots) for shots, found in by_shots.items()]
-    version, command = _rerun(case, parts, model or case.result.model, newest=newest)
+    version, command = _rerun(case, parts, newest=newest)
     return f"{what}{version}{':' if command else ''}", command
 
 
-def _rerun(case: Case | RowCase, parts: Parts, model: Model, *, newest: bool) -> tuple[str, str]:
-    """The accepted version to measure with, and the command that installs and calls it; each "" if there is none."""
-    result = case.result
+def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, str]:
+    """The accepted version to measure with, and the command that installs and calls it; each "" if there is none.
+
+    What the result was measured with is repeated, as far as the leaderboard accepts it.
+    """
+    result, template = case.result, case.leaderboard.harness.chat_template
+    model = result.model
+    if template != "any":
+        model = msgspec.structs.replace(model, chat_template=template == "always")
+    settings = dict(result.settings)
+    if refuses_gen_kwargs(case.leaderboard, result):
+        del settings["gen_kwargs"]
     known, asked = find_format(result.format), [key for keys, _ in parts for key in keys]
     advised = advised_version(result.harness, result.format, asked, case.leaderboard, case.facts, newest=newest)
-    runs = [Rerun(model, tuple(dict.fromkeys(keys)), shots, result.settings) for keys, shots in parts]
+    runs = [Rerun(model, tuple(dict.fromkeys(keys)), shots, settings) for keys, shots in parts]
     commands = [known.rerun(run) if known and known.rerun else "" for run in runs]
     if not commands or not all(commands):
         commands = []
