@@ -127,7 +127,10 @@ def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entr
 
 def effect_of(plan: Plan) -> str:
     """What a plan would do, as the first words of a sentence."""
-    text = f"{counted(len(plan.having('removed')), 'row')} would be removed and {len(plan.having('changed'))} changed"
+    removed, changed = len(plan.having("removed")), len(plan.having("changed"))
+    text = f"{counted(removed or changed, 'row')} would be {'removed' if removed else 'changed'}"
+    if removed and changed:
+        text += f" and {changed} changed"
     if plan.having("restored"):
         text = f"{counted(len(plan.having('restored')), 'row')} that somebody took from main would come back"
     if plan.is_first:

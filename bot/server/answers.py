@@ -201,10 +201,8 @@ def moment(time: str | None) -> str:
 
 
 def span(time: str | None, now: str) -> str:
-    """How far a time is from now, in its largest unit: `3 min`, `2 h`; `in 3 min` where it is to come."""
+    """How long ago a time is, in its largest unit: `3 min`, `2 h`; a clock that is ahead counts as now."""
     if not time:
         return MISSING
-    gap = datetime.fromisoformat(now) - datetime.fromisoformat(time)
-    seconds = abs(gap) // timedelta(seconds=1)
-    shown = next((f"{seconds // length} {unit}" for length, unit in UNITS if seconds >= length), "under 1 min")
-    return f"in {shown}" if gap < timedelta(0) else shown
+    seconds = (datetime.fromisoformat(now) - datetime.fromisoformat(time)) // timedelta(seconds=1)
+    return next((f"{seconds // length} {unit}" for length, unit in UNITS if seconds >= length), "under 1 min")

@@ -55,7 +55,7 @@ def test_a_first_run_does_not_rewrite_the_rows_of_others(story: TableStory, is_l
         outcomes = story.settle()
     assert said(outcomes, "held") == [
         (
-            f"0 rows would be removed and {ROWS} changed; approve plan {digest} to allow this "
+            f"{ROWS} rows would be changed; approve plan {digest} to allow this "
             "(its cells differ from what files and mapping give)"
         )
     ]
