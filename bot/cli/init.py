@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,11 +19,21 @@ from typing import Annotated, Any
 import tomlkit
 import typer
 
-from bot.cli.judging import MODEL_NAME, endings, matching_files, measured_at, parse_names, warn, warn_proposed
+from bot.cli.judging import (
+    MODEL_NAME,
+    Measured,
+    endings,
+    matching_files,
+    measured_at,
+    parse_names,
+    warn,
+    warn_proposed,
+)
 from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.identity import (
+    identified,
     is_folders,
     is_hub_id,
     is_plain_name,
@@ -33,16 +44,18 @@ from bot.evaluation.identity import (
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Model
 from bot.evaluation.row_key import key_of
+from bot.evaluation.submission import Parsed
 from bot.evaluation.toml_file import unfinished_keys
 from bot.platforms.git.repository import Repository, root_of
 from bot.platforms.git.source import checked_folder
-from bot.platforms.inputs import find_places, in_repositories
+from bot.platforms.inputs import commit_dates, find_places, in_repositories
 from bot.platforms.platform import open_target
 from bot.publishing.board import CSV_NAME
 from bot.publishing.card import BEGIN, END
 from bot.publishing.publication import Form
-from bot.reporting.draft import draft_text, left_to_decide
+from bot.reporting.draft import draft_text, judged_text, left_to_decide
 from bot.reporting.escape import brief, visible
+from bot.service.judge.facts import Judge
 from bot.service.settings.config import parse_settings
 from bot.service.settings.environment import read_access
 
@@ -67,6 +80,7 @@ configs:
 
 """
 MOST_SHOWN = 3  # paths of results in a hint
+MOST_JUDGED = 300  # results that a draft is tried on
 LONGEST_WORDS = 500  # characters of a title or a description
 
 
@@ -126,10 +140,12 @@ def init(
         description or _offered("One sentence that says what it compares"),
         parse_names(model_name or []),
     )
-    declaration, paths = _drafted(places, board, read_at) if places else (copied(like, board), PATHS)
+    declaration, paths, measured = _drafted(places, board, read_at) if places else (copied(like, board), PATHS, None)
     declared = _declared(folder, declaration)
     card = card_text(board, parse_leaderboard(declared, Path(BOARD).stem, BOARD))
     _write(folder, {BOARD: declared, SETTINGS: settings_text(board, paths), CARD: card})
+    if measured and declared == declaration:
+        _judge_by_draft(folder / BOARD, declared, measured, board.names)
     typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
     settings = shlex.quote(str(folder / SETTINGS))
     _say_next(declared, settings)
@@ -219,8 +235,8 @@ def _title_of(folder: Path) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple[str, ...]]:
-    """Draft a declaration that accepts the results at these paths, and say by which patterns a watch finds them.
+def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple[str, ...], Measured]:
+    """Draft a declaration for the results at these paths, and the patterns by which a watch finds them.
 
     Raises CallError if there is no result.
     """
@@ -253,7 +269,21 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
     from bot.cli.adopt import source_of
 
     root, patterns = source_of(paths, endings(results))
-    return declaration, patterns if source == root else tuple(f"**/{name}" for name in endings(results))
+    patterns = patterns if source == root else tuple(f"**/{name}" for name in endings(results))
+    return declaration, patterns, measured
+
+
+def _judge_by_draft(path: Path, declared: str, measured: Measured, names: Mapping[str, str]) -> None:
+    """Judge the results that a declaration was drafted from by it, and warn where it does not accept them."""
+    models = [identified(one, names).result for one in measured.read]
+    rows = grouped((key_of("", of.model), one) for of, one in zip(models, measured.read, strict=True) if of)
+    judged: list[Parsed] = []
+    for several in rows.values():  # whole rows: one that lacks a file would be incomplete
+        judged += several if not judged or len(judged) + len(several) <= MOST_JUDGED else []
+    board = parse_leaderboard(declared, path.stem, BOARD)
+    judgement = Judge(board, datetime.now(UTC).date(), names=names).judge(judged, commit_dates(measured.places))
+    if said := judged_text(judgement, len(measured.read)):
+        warn(f"{path}: {visible(said)}")
 
 
 def _sharing(models: Sequence[Model]) -> str:

@@ -139,11 +139,11 @@ class Recomputed:
             yield f"without a result: {first_few(without, MOST_NAMES)}"
 
     def _rejection(self, row: int) -> str:
-        """Why a row has no result that counts: the first error of its files, or of the row that they make."""
+        """Why a row has no result that counts: the first error of its files, or of their row, with its rule."""
         files, judgement = {file.path for file in self.board.rows[row].files}, self.board.judgement
         found = [one for verdict in judgement.verdicts if verdict.path in files for one in verdict.findings]
         found += [one for judged in judgement.rows if judged.lead.path in files for one in judged.findings]
-        return visible(next((one.message for one in found if one.severity == "error"), "no file of it counts"))
+        return visible(next((f"{one.message} ({one.rule})" for one in found if one.is_error), "no file of it counts"))
 
     def _text(self, row: int) -> str:
         return visible(brief(self.board.found.text(row), 60))

@@ -13,14 +13,17 @@ from bot.errors import CallError
 from bot.evaluation.benchmarks.harness import known_commit, repository
 from bot.evaluation.definition import definition_of, is_whole, spelled
 from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
-from bot.evaluation.finding import counted, examples, first_few, in_units
+from bot.evaluation.finding import counted, examples, first_few, grouped, in_units
 from bot.evaluation.identity import has_nickname, is_served, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Result
+from bot.evaluation.row_key import RowKey, key_of
+from bot.evaluation.rules import ALL_RULES
 from bot.evaluation.task import Task
 from bot.evaluation.toml_file import MOST_TEXT, toml_key, toml_text, unfinished_keys
+from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief
-from bot.reporting.text import WIDTH
+from bot.reporting.text import SIGNS, WIDTH
 
 LINE = 110  # columns of a line of a draft
 MODELS_NAMED = 3  # models that are named
@@ -214,6 +217,33 @@ def left_to_decide(text: str) -> str:
     said = [f"readers see {len(seen)} TODO ({examples(seen)})"] if seen else []
     said += [f"{others} TODO in comments {'is' if others == 1 else 'are'} optional"] if others else []
     return ", ".join(said)
+
+
+def judged_text(judgement: Judgement, read: int) -> str:
+    """How many rows a declaration accepts, and the most frequent error of the others; "" where it accepts all.
+
+    `read` is how many results there are, of which some were judged.
+    """
+    keys = {row.key for row in judgement.rows if row.status != "accepted"}
+    found: list[tuple[RowKey, Verdict | Row]] = [
+        (key_of(judgement.leaderboard.id, one.result.model), one) for one in judgement.verdicts if one.result
+    ]
+    found += [(row.key, row) for row in judgement.rows]
+    errors = grouped((one.rule, (key, one)) for key, of in found if key in keys for one in of.findings if one.is_error)
+    if not errors:
+        return ""
+    rows = {rule: len({key for key, _ in some}) for rule, some in errors.items()}
+    cause = next(one for one in ALL_RULES if one.id == max(rows, key=rows.__getitem__))
+    statuses = Counter[str](row.status for row in judgement.rows)
+    counts = ", ".join(f"{statuses[one]:,} {one}" for one in SIGNS if statuses[one])
+    judged = f"{len(judgement.verdicts):,} of " if len(judgement.verdicts) < read else ""
+    tasks = Counter(one.task for _, one in errors[cause.id] if one.task)
+    where = f" ({examples([task for task, _ in tasks.most_common()])})" if tasks else ""
+    when_wrong = " ".join(dict(cause.sections)["When it is wrong"].split())
+    return (
+        f"{counted(len(judgement.rows), 'row')} from {judged}{counted(read, 'result')}: {counts}; most often "
+        f"{cause.id} in {counted(rows[cause.id], 'row')}{where}: {cause.title} When that is wrong: {when_wrong}"
+    )
 
 
 def describe_leaderboard(leaderboard: Leaderboard) -> str:

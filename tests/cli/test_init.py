@@ -44,6 +44,7 @@ def test_a_board_drafted_from_results_is_taken_by_the_other_commands(tmp_path: P
         folder, "--results", EXAMPLES[0], *PLACES, "--title", 'Birds of "prey"', "--description", "Small models."
     )
     assert (done.exit_code, done.stdout) == (0, f"leaderboard-bot leaderboards '{folder}/board.toml'\n")
+    assert "accepted" not in done.stderr
     declared = load_leaderboard(str(folder / "board.toml"))
     assert (declared.title, declared.description) == ('Birds of "prey"', "Small models.")
     checked = CliRunner().invoke(app, ["score", str(EXAMPLES[0]), "-l", str(folder / "board.toml")])
@@ -56,6 +57,36 @@ def test_a_board_drafted_from_results_is_taken_by_the_other_commands(tmp_path: P
     shown = with_table(card, make_board([], declared))
     assert shown is not None
     assert shown.startswith(card.partition(BEGIN.encode())[0])
+
+
+def test_a_draft_says_how_many_of_its_own_results_it_rejects_and_why(tmp_path: Path) -> None:
+    """Otherwise the next command would be the first to say it."""
+    for number, shots in enumerate((0, 0, 0, 3, 3)):
+        asked = {"n-shot": dict.fromkeys(("sums_plus", "sums_times", "logic"), shots)}
+        (tmp_path / f"{number}.json").write_bytes(result(f"acme/atlas-{number}", right=(30 + number, 60, 70), **asked))
+    (tmp_path / "5.json").write_bytes(result("acme/borea", right=(44, 55, None)))
+    done = init(tmp_path / "ours", "--results", tmp_path, *PLACES)
+    assert done.exit_code == 0
+    [line] = [line for line in done.stderr.splitlines() if "accepted" in line]
+    assert line == (
+        f"{tmp_path}/ours/board.toml: 6 rows from 6 results: 3 accepted, 1 incomplete, 2 rejected; most often"
+        " wrong-num-fewshot in 2 rows (sums_plus, sums_times, logic): A task was run with another number of examples"
+        " in the prompt. When that is wrong: The board means the other number: change `num_fewshot`."
+    )
+    checked = CliRunner().invoke(app, ["check", str(tmp_path), "-l", str(tmp_path / "ours" / "board.toml")])
+    assert (checked.exit_code, "3 accepted, 1 incomplete, 2 rejected" in checked.stdout) == (1, True)
+
+
+def test_of_many_results_whole_rows_are_tried(tmp_path: Path) -> None:
+    for number in range(155):
+        for part, right in enumerate(((40, 60, None), (None, None, 70))):
+            limit = {"n-samples": {"logic": {"original": 100, "effective": 10}}} if part and not number else {}
+            data = result(f"acme/atlas-{number}", right=right, date=1_790_000_000.0 + number, **limit)
+            (tmp_path / f"{part}-{number:03}.json").write_bytes(data)
+    said = init(tmp_path / "ours", "--results", tmp_path, *PLACES).stderr
+    assert (
+        "150 rows from 300 of 310 results: 149 accepted, 1 incomplete; most often limited-run in 1 row (logic)" in said
+    )
 
 
 def test_what_is_counted_as_left_to_decide_is_what_the_draft_asks(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ A mean over what is there looks plausible and is wrong.
 
 ## When it is wrong
 Another file has it, but only one records revision or precision: name it with `--model-name`, or declare the
-`precision`.
+`precision`. Or take the task out.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)
