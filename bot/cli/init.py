@@ -33,6 +33,7 @@ from bot.errors import CallError
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.identity import (
+    fits,
     identified,
     is_folders,
     is_hub_id,
@@ -143,7 +144,10 @@ def init(
     declaration, paths, measured = _drafted(places, board, read_at) if places else (copied(like, board), PATHS, None)
     declared = _declared(folder, declaration)
     card = card_text(board, parse_leaderboard(declared, Path(BOARD).stem, BOARD))
-    _write(folder, {BOARD: declared, SETTINGS: settings_text(board, paths), CARD: card})
+    seen = replace(
+        board, names=_in_source(board.names, [one.path for one in measured.read] if measured else [], read_at)
+    )
+    _write(folder, {BOARD: declared, SETTINGS: settings_text(seen, paths), CARD: card})
     if measured and declared == declaration:
         _judge_by_draft(folder / BOARD, declared, measured, board.names)
     typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
@@ -170,7 +174,8 @@ def _adopt(
     adopted = adopt(table, results, *choice, words.names)
     source, target = words.source or adopted.source, words.target or table.target
     title = words.title or ("" if choice[0] else adopted.title or _title_of(Path(target.partition("://")[2] or target)))
-    board = replace(words, source=source, target=target, title=title)
+    identities = _in_source(words.names, adopted.results, source)
+    board = replace(words, source=source, target=target, title=title, names=identities)
     if is_proposed:
         board = replace(board, source=address_of_results(source))
     else:
@@ -284,6 +289,25 @@ def _judge_by_draft(path: Path, declared: str, measured: Measured, names: Mappin
     judgement = Judge(board, datetime.now(UTC).date(), names=names).judge(judged, commit_dates(measured.places))
     if said := judged_text(judgement, len(measured.read)):
         warn(f"{path}: {visible(said)}")
+
+
+def _in_source(names: Mapping[str, str], results: Collection[str], source: str) -> dict[str, str]:
+    """The models by folders as a watch of a local source sees these results: a path begins in the source."""
+    if "://" in source:
+        return dict(names)
+    seen = {name: os.path.relpath(Path(name).resolve(), Path(source).resolve()) for name in results}
+    found: dict[str, str] = {}
+    for path, model in names.items():
+        named = [inside for name, inside in seen.items() if is_folders(path) and fits(path, name)]
+        within = path
+        while named and not all(fits(within, inside) for inside in named):
+            above, _, within = within.partition("/")
+            if not within or "*" in above:
+                warn(f"--model-name {visible(path)}: no folders in the source; name them by [[watches.identity]]")
+                within = path
+                break
+        found[within] = model
+    return found
 
 
 def _sharing(models: Sequence[Model]) -> str:
