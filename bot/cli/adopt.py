@@ -6,7 +6,7 @@ import os
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
@@ -40,8 +40,10 @@ from bot.publishing.tables.adopt import (
     Matched,
     Matching,
     average_column,
+    can_be_beside,
     draft_columns,
     is_near,
+    leading,
     match_columns,
     name_column,
     one_row_each,
@@ -86,6 +88,7 @@ MEAN = re.compile(r"\b(average|avg|mean)\b", re.IGNORECASE)
 OWN_TABLE = (
     "the results are the table itself: that its numbers agree shows nothing; name the files that they were made from"
 )
+OWN_AVERAGE = "which task ranks the rows, or all: the average is the bot's own, no column of the table shows it"
 MEANS_ALONE = "; a mean of tasks is known by the columns of these tasks, and none of them is here: add them"
 
 
@@ -199,16 +202,35 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     if not matching.matched:
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings, measured)}")
     names = _names(rows, found)
-    text, accessors = _declared(matching, parsed, names, known, measured)
-    declared = parse_leaderboard(text, "board", "board.toml")
-    judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, commit_dates(places))
-    board = JudgedTable(table, found, rows, judgement, names)
-    columns = _columns(board, matching, keys, accessors)
+
+    def drafted(draft: tuple[str, dict[int, str]]) -> tuple[JudgedTable, list[MappingColumn]]:
+        declared = parse_leaderboard(draft[0], "board", "board.toml")
+        judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, commit_dates(places))
+        board = JudgedTable(table, found, rows, judgement, names)
+        return board, _columns(board, matching, keys, draft[1])
+
+    draft = _declared(matching, parsed, names, known, measured)
+    board, columns = drafted(draft)
+    ranking = ""
+    if known is None and len(board.judgement.leaderboard.tasks) > 1 and not any(map(_is_average, columns)):
+        tasks = {task.id: task for task in board.judgement.leaderboard.tasks}
+        first = leading(found, columns, tasks)
+        leads = [one for one in matching.matched if first and one.column.column_path == first.column_path]
+        others = [one for one in matching.matched if one not in leads]
+        if leads and all(can_be_beside(one.reading) for one in others):
+            ranking = f"the board ranks by {leads[0].column.label} alone, as the table does: the others do not count"
+            draft = _declared(matching, parsed, names, known, measured, leads=leads)
+            board, columns = drafted(draft)
+        else:
+            ranking = f"TODO: {OWN_AVERAGE}"
+            draft = _declared(matching, parsed, names, known, measured, todo=OWN_AVERAGE)
+    text, declared = draft[0], board.judgement.leaderboard
     mapping = _mapping(board, columns, keys)
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = Recomputed(board, options, declared, len(matching.columns))
     source, paths = source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
+    notes = (*notes, visible(ranking)) if ranking else notes
     if unused := _of_few_files(measured, rows, found):
         notes = (unused, *notes)
     if any(Path(one.name).resolve() == table.place for one in places):
@@ -347,21 +369,32 @@ def _declared(
     names: Mapping[str, str],
     known: Leaderboard | None,
     measured: Measured,
+    *,
+    leads: Collection[Matched] = (),
+    todo: str = "",
 ) -> tuple[str, dict[int, str]]:
-    """The declaration, and the task or column that each matched column shows, by the number of the column's reading."""
+    """The declaration, and the task or column that each matched column shows, by the number of the column's reading.
+
+    Where a column `leads`, it alone counts; `todo` is to be decided of all tasks.
+    """
     if known is not None:
         return known.text, {id(one.reading): f"tasks.{one.reading.task.id}" for one in matching.matched}
     columns = draft_columns(matching)
     beside = [one for one in columns if one[1][0].is_beside or _is_no_score(*one, measured)]
+    beside = [one for one in columns if not any(shown in leads for shown in one[1])] if leads else beside
     tasks = [one for one in columns if one not in beside] or columns
     beside = beside if len(tasks) < len(columns) else []
     results = [one.result for one in parsed if one.result is not None]
-    draft = draft_of(results, [column for column, _ in tasks], [column for column, _ in beside])
+    draft = replace(draft_of(results, [column for column, _ in tasks], [column for column, _ in beside]), todo=todo)
     made = [f"tasks.{task.keys['id']}" for task in draft.tasks] + [f"columns.{one['id']}" for one in draft.columns]
     shown = zip(made, (*tasks, *beside), strict=True)
     return draft_text(draft, names, _form_of(matching, measured)), {
         id(one.reading): accessor for accessor, (_, matched) in shown for one in matched
     }
+
+
+def _is_average(column: MappingColumn) -> bool:
+    return column.keys is not None and column.keys.get("value", "").startswith("average")
 
 
 def _is_no_score(column: DraftColumn, shown: Sequence[Matched], measured: Measured) -> bool:

@@ -69,6 +69,7 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, 
     given = nicknames if names is None else {name: model for name, model in names.items() if name not in plain}
     lines += _named(given, is_plain=bool(plain))
     lines += ["", *form.rstrip("\n").split("\n")] if form else []
+    lines += ["", *_comment(f"TODO: {draft.todo}")] if draft.todo else []
     everywhere = _todo_of_all(draft.tasks)
     lines += [line for todo in everywhere for line in ("", *_comment(f"TODO: in each task: {todo}"))]
     lines += [line for task in draft.tasks for line in ("", *_task(task, everywhere))]

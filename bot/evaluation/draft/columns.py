@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 
 from bot.evaluation.aggregates import leaves_of, right_answers, samples_behind, whole
 from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue, members_of
+from bot.evaluation.draft.form_draft import ID, OTHER_ID
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import canonical_version, number
 from bot.evaluation.metric_kinds import kind_of
@@ -204,8 +205,8 @@ class DraftColumn:
     """Leaves that make one column; `group` is theirs in the catalogue, `name` what the file or the leaf is called.
 
     `models` have all of these leaves; `left_out` are leaves of the group that only few of them have.
-    The rest says what a table decides: the `title`, the `aggregation` ("" is that of the harness), and that its values
-    are not normalized (`is_raw`).
+    The rest says what a table decides: the `title`, the `aggregation` ("" is that of the harness), that its values
+    are not normalized (`is_raw`) or are shares of all (`is_share`), what is better, and what it leaves open (`todo`).
     """
 
     name: str
@@ -218,6 +219,20 @@ class DraftColumn:
     aggregation: Literal["", "mean", "size-weighted"] = ""
     is_raw: bool = False
     is_mean: bool = False
+    is_share: bool = False
+    better: Literal["", "less", "more"] = ""
+    todo: tuple[str, ...] = ()
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The range that the files say for each leaf; None if they do not, or say different ones."""
+        found = {leaf.range for leaf in self.leaves}
+        return next(iter(found)) if len(found) == 1 else None
+
+    @property
+    def is_own(self) -> bool:
+        """Tell whether a board's own files have it, of which no tool knows what their names mean."""
+        return {ID, OTHER_ID}.issuperset(self.leaves[0].formats)
 
     @property
     def is_whole_group(self) -> bool:

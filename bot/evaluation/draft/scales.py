@@ -16,8 +16,8 @@ MOST_DIGITS = 100  # of the end of a range
 # Words of names of which less is better: some anywhere, others only at the end, where they name no subject of a task.
 LESS_IS_BETTER = re.compile(
     r"(^|_)((ppl|perplexity|nll|bpb|bits_per_(byte|char|character)|wer|cer|mae|mse|rmse|mape|violations|offen[sc]es|"
-    r"latency|fpr|fnr|eer)(_|$)|(failures?|failed|unknown|invalid|timeouts?|hallucinations?|disagreement|crash(es)?|"
-    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|error_(rate|count)|runtime|time|costs?|tokens)$)"
+    r"latency|fpr|fnr|eer|delta_e)(_|$)|(failures?|failed|unknown|invalid|timeouts?|hallucinations?|disagreement|crash(es)?|"
+    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|error_(rate|count)|runtime|time|costs?|tokens|gap)$)"
 )
 
 # Words of names of scores: whole numbers under others may be counts.
@@ -40,22 +40,31 @@ class Scale:
 def is_less_better(*names: str) -> bool:
     """Tell whether names say that less is better; an arrow in one of them decides."""
     arrows = re.findall("[↑↓]", " ".join(names))
-    words = (re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in names)
-    return "↓" in arrows if arrows else any(LESS_IS_BETTER.search(one) for one in words)
+    return "↓" in arrows if arrows else any(LESS_IS_BETTER.search(_words(name)) for name in names)
+
+
+def is_named_score(*names: str) -> bool:
+    """Tell whether a name says that more is better."""
+    return "↑" in "".join(names) or any(SCORES.search(_words(name)) for name in names)
+
+
+def _words(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "_", name.lower().replace("δ", "delta_")).strip("_")
 
 
 def may_be_counts(values: Sequence[float], *names: str) -> bool:
     """Tell whether values are whole numbers, not all 0 or 1, and no name says that they are scores."""
     whole = bool(values) and all(value % 1 == 0 for value in values) and max(map(abs, values)) > 1
-    words = (re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_") for name in names)
-    return whole and not any(SCORES.search(one) for one in words)
+    return whole and not any(SCORES.search(_words(name)) for name in names)
 
 
-def percent_scale(metric_name: str, values: Sequence[float]) -> Scale:
+def percent_scale(metric_name: str, values: Sequence[float], *, is_less: bool = False) -> Scale:
     """The scale of values that are percentages; an MCC may be below 0 even where all of these are above."""
     kind = kind_of(metric_name)
     least = min([*values, kind.range[0] if kind else 0.0])
-    return Scale({"unit": "percent"} | ({"range": [-100, 100]} if least < 0 else {}))
+    why = {"bound_reason": "the worst percentage"}
+    better = {"higher_is_better": False, "lower_bound": "100", "upper_bound": "0", **why} if is_less else {}
+    return Scale({"unit": "percent"} | ({"range": [-100, 100]} if least < 0 else {}) | better)
 
 
 def said_scale(said: tuple[float, float] | None, values: Sequence[float], *, is_less: bool) -> Scale | None:

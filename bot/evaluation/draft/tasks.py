@@ -12,7 +12,6 @@ from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
-from bot.evaluation.draft.form_draft import ID, OTHER_ID
 from bot.evaluation.draft.scales import is_less_better, may_be_counts, percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
@@ -66,13 +65,14 @@ class DraftTask:
 class LeaderboardDraft:
     """A declaration of tasks for some results; `others` are columns that too few models have, and those of speeds.
 
-    `columns` are tables `[[columns]]`, of numbers that do not count.
+    `columns` are tables `[[columns]]`, of numbers that do not count; `todo` is to be decided of all tasks.
     """
 
     tasks: tuple[DraftTask, ...]
     others: tuple[DraftTask, ...]
     results: tuple[Result, ...]
     columns: tuple[dict[str, Any], ...] = ()
+    todo: str = ""
 
 
 def draft_of(
@@ -108,16 +108,17 @@ def is_beside(column: DraftColumn) -> bool:
     first = column.leaves[0]
     metric = first.metrics[0].name
     names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
-    is_own = {ID, OTHER_ID}.issuperset(first.formats) and first.known is None
-    is_count = is_own and first.range is None and may_be_counts(first.values(), *names)
+    is_count = column.is_own and first.known is None and first.range is None and may_be_counts(first.values(), *names)
     return is_count or says_less(column)
 
 
 def says_less(column: DraftColumn) -> bool:
-    """Tell whether its heading's arrow, its metric, or a name in a board's own files says that less is better."""
+    """Tell whether its table, an arrow, its metric, or a name in a board's own files says that less is better."""
     metric = column.leaves[0].metrics[0].name
-    kind, is_own = kind_of(metric), {ID, OTHER_ID}.issuperset(column.leaves[0].formats)
-    if is_own and not (kind and not kind.higher_is_better):
+    kind = kind_of(metric)
+    if column.better:
+        return column.better == "less"
+    if column.is_own and not (kind and not kind.higher_is_better):
         return is_less_better(column.title, column.name, metric)
     return "↓" in column.title or ("↑" not in column.title and kind is not None and not kind.higher_is_better)
 
@@ -129,15 +130,17 @@ def _shown(column: DraftColumn, names: FreeIds) -> dict[str, Any]:
     first, metric = column.leaves[0], column.leaves[0].metrics[0]
     kind = kind_of(metric.name)
     is_less = is_less_better(title, column.name, metric.name) or (kind is not None and not kind.higher_is_better)
-    unit = share_of(first) or next((unit for words, unit in UNITS if re.search(words, said)), PLAIN)
+    share = share_of(first) or ("fraction" if column.is_share else "")
+    unit = share or next((unit for words, unit in UNITS if re.search(words, said)), PLAIN)
     is_more = unit in SHARES or (unit == PLAIN and may_be_counts(first.values(), column.name))
+    is_better = "↑" in title or (is_more and not is_less and not OF_FAULTS.search(said))
     return {
         "id": names.give(column.name),
         "title": NOT_A_TITLE.sub(" ", title).strip() or "A column",
         "leaves": [leaf.key for leaf in column.leaves],
         "metric": metric.model_dump(exclude_defaults=True),
         "unit": unit,
-        "higher_is_better": "↑" in title or (is_more and not is_less and not OF_FAULTS.search(said)),
+        "higher_is_better": column.better == "more" if column.better else is_better,
     }
 
 
@@ -172,9 +175,11 @@ def _task(column: DraftColumn, results: Sequence[Result], names: FreeIds, leaf_i
     first = column.leaves[0]
     name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
+    is_percent = is_percent or (column.is_own and column.range == (0, 100))
     is_less = first.less_is_better or says_less(column)
-    said = percent_scale(name, values) if is_percent else said_scale(first.range, values, is_less=is_less)
-    is_own_plain = {ID, OTHER_ID}.issuperset(first.formats) and first.range is None
+    said_range = said_scale(column.range, values, is_less=is_less)
+    said = percent_scale(name, values, is_less=is_less) if is_percent else said_range
+    is_own_plain = column.is_own and first.range is None
     scale = said or scale_of(name, values, less_is_better=is_less, is_plain=is_own_plain)
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
     known = first.known.of if first.known else None
@@ -296,6 +301,7 @@ def _notes(column: DraftColumn) -> Iterator[str]:
 
 def _todo(column: DraftColumn) -> Iterator[str]:
     """The decisions that the files leave open."""
+    yield from column.todo
     first = column.leaves[0]
     shows = {count for one in first.formats for count in format_of(one).shows}
     if not first.shots and "num_fewshot" in shows:

@@ -21,6 +21,7 @@ from bot.publishing.tables.edit import order_of, says
 from bot.publishing.tables.find import FoundTable, ModelFiles, NumberColumn, form_of, is_remarked, number_columns
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableFormat
+from bot.publishing.tables.order import FEWEST, directed
 from bot.publishing.tables.rows import RANKS
 from bot.publishing.tables.sheet import Grid
 from bot.publishing.tables.values import Rounding, RowView, Unit, in_unit, lookup, rounded, scaled, unit_of
@@ -103,7 +104,7 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
             found.append(choice)
         elif _is_average(choice, found):
             unsure[choice.column.column_path] = NOT_GIVEN
-        elif _can_be_beside(choice.reading):
+        elif can_be_beside(choice.reading):
             found.append(replace(choice, is_beside=True))
         else:
             unsure[choice.column.column_path] = (
@@ -121,7 +122,7 @@ def _is_average(mean: Matched, others: Sequence[Matched]) -> bool:
     return len(counted_ids) > 1 and mean.reading.leaf_ids == frozenset().union(*counted_ids)
 
 
-def _can_be_beside(reading: TaskReading) -> bool:
+def can_be_beside(reading: TaskReading) -> bool:
     """Tell whether a column that does not count can hold a reading: one metric, as measured, and the plain mean."""
     task = reading.task
     is_plain = reading.column is not None and not _is_normalized(reading) and len(task.metrics) == 1
@@ -278,7 +279,9 @@ def draft_columns(matching: Matching) -> list[tuple[DraftColumn, tuple[Matched, 
         column = shown.reading.column
         if column is not None:
             title = next((one.column.column_path[-1] for one in group if not one.column.is_named_raw), column.title)
-            found.append((replace(column, title=title), tuple(group)))
+            is_share = any(one.reading.is_fraction for one in group)
+            made = replace(column, title=title, is_share=is_share)
+            found.append((directed(made, shown.column, matching.columns, matching.table.grid), tuple(group)))
     return found
 
 
@@ -525,6 +528,26 @@ def sorting(table: FoundTable, columns: Sequence[MappingColumn]) -> MappingColum
     order = order_of(table.grid, found.column_path)
     others = [one.column_path for one in columns if one.keys is None and order_of(table.grid, one.column_path) == order]
     return None if any(_is_measured(table.grid, column_path) for column_path in others) else found
+
+
+def leading(table: FoundTable, columns: Sequence[MappingColumn], tasks: Mapping[str, Task]) -> MappingColumn | None:
+    """The task by which the rows are ranked: the only one that is called so, else the one that the rows are sorted by.
+
+    None where few numbers are in order, which may be chance, or where the worst row would be the first.
+    """
+    scores = {
+        one.keys["value"].split(".")[1]: one for one in columns if one.keys and "tasks." in one.keys.get("value", "")
+    }
+    named = [one for one in scores.values() if form_of(one.column_path[-1]) in AVERAGES]
+    if len(named) == 1:
+        return named[0]
+    by = sorting(table, columns)
+    if by is None or by not in scores.values():
+        return None
+    task = next(tasks[task_id] for task_id, one in scores.items() if one is by)
+    numbers = {number_in(table.grid.cell(row, by.column_path)) for row in range(len(table.grid))} - {None}
+    best_first = "descending" if task.higher_is_better else "ascending"
+    return by if len(numbers) >= FEWEST and order_of(table.grid, by.column_path) == best_first else None
 
 
 def _is_measured(grid: Grid, column_path: ColumnPath) -> bool:

@@ -1,0 +1,68 @@
+"""What a table tells of a column of numbers: whether more or less of it is better."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from bot.evaluation.draft.columns import DraftColumn
+from bot.evaluation.draft.scales import is_less_better, is_named_score
+from bot.evaluation.draft.tasks import UNNAMED
+from bot.evaluation.metric_kinds import kind_of
+from bot.publishing.tables.edit import order_of
+from bot.publishing.tables.find import NumberColumn
+from bot.publishing.tables.markdown_sheet import is_bold
+from bot.publishing.tables.sheet import Grid
+
+Better = Literal["less", "more"]
+FEWEST = 4  # different numbers whose order is no chance
+
+
+def directed(column: DraftColumn, shown: NumberColumn, columns: Sequence[NumberColumn], grid: Grid) -> DraftColumn:
+    """The column of a board's own files with what is better, as names and table say, or with a TODO."""
+    if not column.is_own:
+        return column
+    named, table = _by_name(column), dict(_by_table(shown, columns, grid))
+    arrow: Better | None = "less" if "↓" in column.title else "more" if "↑" in column.title else None
+    seen: set[Better] = {*table, *([named] if named else [])}
+    better: Better | None = arrow or named or (next(iter(seen)) if len(seen) == 1 else None)
+    todo = ""
+    if not arrow and len(seen) > 1:
+        said = [f"its name says that {named} is better"] if named else []
+        said += [f"{why} that {one} is" for one, why in table.items() if one != named]
+        todo = f"higher_is_better = {'false' if better == 'less' else 'true'}? {'; '.join(said)}"
+    elif not seen and not arrow and column.leaves[0].metrics[0].name == UNNAMED:
+        todo = "higher_is_better = false, if less is better: neither its name nor the table tells"
+    return replace(column, better=better or "", todo=(todo,) if todo else ())
+
+
+def _by_name(column: DraftColumn) -> Better | None:
+    metric = column.leaves[0].metrics[0].name
+    names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
+    if is_less_better(*names):
+        return "less"
+    kind = kind_of(metric) if metric != UNNAMED else None
+    if kind is not None:
+        return "more" if kind.higher_is_better else "less"
+    return "more" if is_named_score(*names) else None
+
+
+def _by_table(shown: NumberColumn, columns: Sequence[NumberColumn], grid: Grid) -> Iterator[tuple[Better, str]]:
+    """What is better by the cells in bold, if they are the best, and by the order of the rows, with why."""
+    rows, numbers = [*shown.numbers], sorted(shown.numbers.values())
+    others = [one for one in columns if one is not shown]
+    bold = {row for row in rows if _is_bold(grid, row, shown)}
+    bold -= {row for row in bold if others and all(_is_bold(grid, row, one) for one in others)}  # a row that stands out
+    best = sorted(shown.numbers[row] for row in bold)
+    least, most = numbers[: len(best)], numbers[len(numbers) - len(best) :]
+    if least != most and best in (least, most):
+        yield "less" if best == least else "more", "its bold cells say"
+    order = order_of(grid, shown.column_path)
+    if order and len(set(numbers)) >= FEWEST:
+        yield "less" if order == "ascending" else "more", "the order of the rows says"
+
+
+def _is_bold(grid: Grid, row: int, column: NumberColumn) -> bool:
+    cell = grid.cell(row, column.column_path)
+    return isinstance(cell, str) and is_bold(cell.strip(), "**")

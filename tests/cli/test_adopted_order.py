@@ -1,0 +1,49 @@
+"""A table's own order stays: the board ranks by the column that ranks its rows, and less is better where it is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from bot.evaluation.leaderboard import load_leaderboard
+from tests.command import bot
+
+SUMMARY = {
+    "wren": {"mean": 2.51, "median": 1.96, "most": 12.24},
+    "ibis": {"mean": 3.16, "median": 2.95, "most": 16.36},
+    "crane": {"mean": 3.33, "median": 3.14, "most": 16.36},
+    "heron": {"mean": 24.63, "median": 25.47, "most": 100.0},
+}
+
+
+def init(folder: Path, table: str, results: dict[str, Any]) -> tuple[int, str, str]:
+    (folder / "results").mkdir()
+    for name, data in results.items():
+        (folder / "results" / f"{name}.json").write_text(json.dumps(data))
+    (folder / "board.md").write_text(table)
+    return bot("init", folder / "ours", "--table", folder / "board.md", "--results", folder / "results")
+
+
+def test_rows_in_ascending_order_are_ranked_by_the_column_of_which_less_is_better(tmp_path: Path) -> None:
+    """Like README.md of kenimo49/ai-blue-color-bias: the board was the table turned round."""
+    lines = [f"| {name} | {one['mean']} | {one['median']} |" for name, one in SUMMARY.items()]
+    table = "\n".join(["| Model | Mean ΔE | Median |", "|---|---|---|", *lines, ""])
+    status, out, err = init(tmp_path, table, {"summary": {"summary": SUMMARY}})
+    assert (status, "4 of 4 rows reproduced to the printed digit" in out) == (0, True), out + err
+    assert "the board ranks by Mean ΔE alone, as the table does" in err
+    board = load_leaderboard(str(tmp_path / "ours" / "board.toml"))
+    assert [(one.title, one.higher_is_better) for one in board.tasks] == [("Mean ΔE", False)]
+    assert [(one.title, one.higher_is_better) for one in board.columns] == [("Median", False)]
+
+
+def test_a_number_below_0_that_only_a_further_file_has_is_in_the_drafted_range(tmp_path: Path) -> None:
+    """Like results/gpt-4.1.json of ztsalexey/epoch-bench: rejected, although its row is in the table."""
+    gains = {"wren": (0.41, 0.82), "ibis": (0.2, 0.91), "crane": (0.37, 0.53), "heron": (-0.12, 0.6)}
+    files = {name: {"model": name, "scores": {"gain": one, "logic": two}} for name, (one, two) in gains.items()}
+    lines = [f"| {name} | {one} | {two} |" for name, (one, two) in list(gains.items())[:3]]
+    table = "\n".join(["| Model | gain | logic |", "|---|---|---|", *lines, ""])
+    status, out, err = init(tmp_path, table, files)
+    assert (status, "3 of 3 rows reproduced to the printed digit" in out) == (0, True), out + err
+    assert "TODO: which task ranks the rows, or all: the average is the bot's own" in err
+    assert bot("check", tmp_path / "results", "--leaderboard", tmp_path / "ours" / "board.toml")[0] == 0
