@@ -37,7 +37,7 @@ NEAR = 3  # rows above one and below it that it is compared with
 STYLES = {"higher": "well", "lower": "warn"}  # the classes of the style sheet for verdicts that tell rows apart
 UNTESTED = "The files give no standard errors, so no difference is tested by itself."
 SCORES = (
-    "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of "
+    "Each difference with ± half of its own 95 % interval. The verdicts allow for the number of "
     "tasks by the method of Holm, so a difference a little above its ± may be not separable."
 )
 
@@ -258,28 +258,36 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     declared = content.board.leaderboard.tasks
     names = without_shared([task.title for task in declared])
     titled = {task.id: name for task, name in zip(declared, names, strict=True)}
-    compared = [
-        compared_rows(entries[0], other, (shown[0], name)) for name, other in zip(shown[1:], entries[1:], strict=True)
-    ]
+    base, *others = zip(entries, shown, strict=True)
+    compared = [_upward(base, other) for other in others]
     have = [None not in (entries[0].average, other.average) for other in entries[1:]]
-    found = [_by_task(one, has_averages=is_whole) for one, is_whole in zip(compared, have, strict=True)]
+    found = [_by_task(one, has_averages=is_whole) for (one, *_), is_whole in zip(compared, have, strict=True)]
     first, rest = _in_order(titled, found[0])
     tasks = {"average": "Average", **first}
     scores = [scores_of(entry) for entry in entries]
-    others = _score_table(rest, shown, scores, found)
-    differ = any(one is not None and not one.is_same for one in compared)
-    named = list(zip(compared, shown[1:], strict=True))
+    minus = [f"{high} minus {low}" for _, low, high in compared]
+    folded = _score_table(rest, shown, minus, scores, found)
+    differ = any(one is not None and not one.is_same for one, *_ in compared)
     return {
         "chosen": chosen,
-        "verdicts": [_verdict(one, shown[0], name) for one, name in named],
-        "figures": _figures(tasks, shown, found) if differ else [],
-        "counts": [_counts(one, name) for one, name in named if one] if rest and differ else [],
+        "verdicts": [_verdict(*each) for each in compared],
+        "figures": _figures(tasks, minus, found) if differ else [],
+        "counts": [_counts(one, high) for one, _, high in compared if one] if rest and differ else [],
         "tables": (
-            _score_table(tasks, shown, scores, found),
-            *([replace(others, caption="", summary=f"The other {len(rest)} tasks")] if rest else []),
+            _score_table(tasks, shown, minus, scores, found),
+            *([replace(folded, caption="", summary=f"The other {len(rest)} tasks")] if rest else []),
             _setting_table(titled, shown, entries),
         ),
     }
+
+
+def _upward(first: tuple[Entry, str], second: tuple[Entry, str]) -> tuple[RunComparison | None, str, str]:
+    """The comparison of the lower row with the higher one, and their names in this order."""
+    (one, low), (other, high) = first, second
+    comparison = compared_rows(one, other, (low, high))
+    if comparison and comparison.average and comparison.average.contrast.difference < 0:
+        return compared_rows(other, one, (high, low)), high, low
+    return comparison, low, high
 
 
 def _in_order(tasks: Mapping[str, str], found: Mapping[str, ComparedTask]) -> tuple[Mapping[str, str], dict[str, str]]:
@@ -312,9 +320,9 @@ def _short(titles: Sequence[str]) -> Sequence[str]:
 
 
 def _figures(
-    tasks: Mapping[str, str], shown: Sequence[str], found: Sequence[Mapping[str, ComparedTask]]
+    tasks: Mapping[str, str], minus: Sequence[str], found: Sequence[Mapping[str, ComparedTask]]
 ) -> list[Figure]:
-    """The differences of each row to the first, all on one axis."""
+    """The differences of each pair of rows, all on one axis."""
     drawn = [
         [
             (title, one.contrast.difference, _half(one))
@@ -325,7 +333,7 @@ def _figures(
     ]
     ends = [end for rows in drawn for _, value, reach in rows for end in (value - reach, value + reach)]
     axis = fitting("difference (points)", [*ends, 0.0])
-    return [differences(f"{name} minus {shown[0]}", rows, axis) for name, rows in zip(shown[1:], drawn, strict=True)]
+    return [differences(title, rows, axis) for title, rows in zip(minus, drawn, strict=True)]
 
 
 def _by_task(comparison: RunComparison | None, *, has_averages: bool) -> dict[str, ComparedTask]:
@@ -363,12 +371,13 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
         return ShownVerdict("the same numbers", "", "", "", said)
     tested = over_tasks(comparison)
     words = whole.conclusion if tested is None else tested.side if tested.is_more else "not separable"
-    better = {"higher": second, "lower": first}.get(words)
-    verdict = f"{f'{better} higher' if better else words}{' over tasks' if tested else ''}"
+    is_apart = words == "higher"
+    verdict = f"{second} higher" * is_apart or words
+    verdict += " over tasks" * bool(tested)
     if whole.why:
         return ShownVerdict(verdict, "", "", "", said)
     half = f"±{_half(whole):.2f}" if whole.contrast.p is not None else ""
-    return ShownVerdict(verdict, "well" if better else "", f"{abs(whole.contrast.difference):.2f}", half, said)
+    return ShownVerdict(verdict, "well" if is_apart else "", f"{abs(whole.contrast.difference):.2f}", half, said)
 
 
 def _half(task: ComparedTask) -> float:
@@ -407,15 +416,15 @@ def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequ
 def _score_table(
     tasks: Mapping[str, str],
     shown: Sequence[str],
+    minus: Sequence[str],
     rows: Sequence[Mapping[str, float | None]],
     found: Sequence[Mapping[str, ComparedTask]],
 ) -> CompareTable:
-    """The scores, and the difference of each to the first with its verdict."""
+    """The scores, and the difference of each pair of rows with its verdict."""
     lines = [
         (title, [*(Cell(points(row.get(task))) for row in rows), *(_difference(one.get(task)) for one in found)])
         for task, title in tasks.items()
     ]
-    minus = ["Difference"] if len(found) == 1 else [f"{name} minus {shown[0]}" for name in shown[1:]]
     is_tested = any(task.contrast.p is not None for one in found for task in one.values())
     return CompareTable(SCORES if is_tested else UNTESTED, ("Score", *shown, *minus), lines)
 

@@ -144,18 +144,19 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     content = site_of((first, second)).content
     page = found(compare_page(content, [first.model.id, second.model.id]))
     names = (first.model.id.partition("/")[2], second.model.id.partition("/")[2])
-    compared = compared_rows(first, second, names)
+    compared = compared_rows(second, first, names[::-1])  # told from the higher row, which is asked for first here
     assert compared is not None
     assert compared.average is not None
-    words = sentence_of(compared, *names)
+    words = sentence_of(compared, *names[::-1])
     assert "chance alone does not explain this" in words
     assert words in page.text
     low, high = compared.average.contrast.interval(LEVEL)
     amount = first.average - second.average
-    shown = [f"{first.average:.2f}", f"{second.average:.2f}", f"-{amount:.2f} ±{(high - low) / 2:.2f} lower"]
+    shown = [f"{first.average:.2f}", f"{second.average:.2f}", f"+{amount:.2f} ±{(high - low) / 2:.2f} higher"]
     assert page.tables[-1][1] == ["Average", *shown]
     assert f"{amount:.2f} ±{(high - low) / 2:.2f} points" in page.text
     assert f"{names[0]} higher" in page.text
+    assert page.tables[-1][0][-1] == f"{names[0]} minus {names[1]}"
     assert "No row has “nobody” in its name." in found(compare_page(content, ["nobody"])).text
 
 
@@ -164,7 +165,7 @@ def test_what_was_measured_differently_is_said_beside_who_is_better_and_before_t
     other = replace(first, model=replace(first.model, precision="4bit"))
     page = found(compare_page(site_of((second, other)).content, [other.model.id, second.model.id]))
     verdict, differing = page.text.index("chance alone"), page.text.index("They were measured differently: precision.")
-    assert verdict < differing < page.text.index("Differences to the first row")
+    assert verdict < differing < page.text.index("Each difference with")
 
 
 def silent(entry: Entry) -> Entry:

@@ -7,7 +7,7 @@
   const UNKNOWN = "the files say nothing of its error";
   const OFFERED = 2000; // names that the fields offer
   const UNTESTED = "The files give no standard errors, so no difference is tested by itself.";
-  const SCORES = "Differences to the first row, ± half of the 95 % interval of each alone. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
+  const SCORES = "Each difference with ± half of its own 95 % interval. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
   const { names, titles: shown, rows, tasks, ids, settings, texts } = globalThis.leaderboard;
   const titleOf = (name) => shown[name] || name;
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
@@ -210,20 +210,21 @@
     return [differ, caption];
   };
   // As `_verdict` of bot/pages/compare_page.py: the difference, the verdict as a chip, and the sentence.
-  const verdict = (first, second, one) => {
+  const verdict = (one) => {
+    const { low: first, high: second } = one;
     const made = make("div", "", { class: "versus" });
     const said = make("p", "", { class: "lead" });
     const whole = one.average;
     if (whole) {
       const tested = overTasks(one.found, whole);
       const words = isSame(one) ? "the same numbers" : tested ? (tested.isMore ? tested.side : "not separable") : whole.verdict;
-      const better = { higher: second, lower: first }[words];
+      const isApart = words === "higher";
       if (!whole.why && !isSame(one)) {
         const big = make("p", `${points(Math.abs(whole.difference))} `, { class: "big" });
         big.append(make("small", `${whole.p === null ? "" : `±${half(whole)}`} points`));
         made.append(big);
       }
-      said.append(make("span", `${better ? `${better} higher` : words}${tested && !isSame(one) ? " over tasks" : ""}`, { class: `chip verdict ${better ? "well" : ""}` }), " ");
+      said.append(make("span", `${isApart ? `${second} higher` : words}${tested && !isSame(one) ? " over tasks" : ""}`, { class: `chip verdict ${isApart ? "well" : ""}` }), " ");
     }
     said.append(sentence(first, second, one));
     made.append(said);
@@ -235,6 +236,11 @@
     const lasts = (texts) => texts.map((text) => text.replace(/^.*\//, ""));
     if (new Set(models).size === 1) return lasts(titles);
     return [lasts(models), models].find((each) => new Set(each).size === each.length) ?? titles;
+  };
+  // As `_upward` of bot/pages/compare_page.py.
+  const upward = ([one, low], [other, high]) => {
+    const comparison = compare(one, other);
+    return comparison.average?.difference < 0 ? { ...compare(other, one), low: high, high: low } : { ...comparison, low, high };
   };
   // As `_in_order` of bot/pages/compare_page.py.
   const MANY = 12;
@@ -284,7 +290,7 @@
     if (chosen.length < 2) return;
     const picked = chosen.map((name) => byName.get(name));
     const heads = short(chosen.map(titleOf));
-    const compared = picked.slice(1).map((row) => compare(picked[0], row));
+    const compared = picked.slice(1).map((row, i) => upward([picked[0], heads[0]], [row, heads[i + 1]]));
     const hasAverages = (row) => picked[0].average !== null && row.average !== null;
     const byTask = compared.map(({ found: each }) => new Map(each.map((one) => [one.task, one])));
     const order = inOrder(byTask[0]);
@@ -299,13 +305,13 @@
       ...tests.map((each) => difference(each[i])),
     ]));
     const lines = scored(titled, (row, i) => (i ? row.tasks[top[i - 1]]?.[0] : row.average), pairs);
-    const minus = pairs.length === 1 ? ["Difference"] : heads.slice(1).map((title) => `${title} minus ${heads[0]}`);
+    const minus = compared.map(({ low, high }) => `${high} minus ${low}`);
     const figures = make("div", "", { class: "figures" });
     const differs = compared.some((one) => one.average && !isSame(one));
-    if (differs) figures.append(...pairs.map((tests, i) => figure(`${heads[i + 1]} minus ${heads[0]}`, titled, tests, axisOf(pairs))));
+    if (differs) figures.append(...pairs.map((tests, i) => figure(minus[i], titled, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
     const shownScores = document.createElement("div");
-    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each }, i) => make("p", countsOf(heads[i + 1], each), { class: "quiet" })) : []), table(pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED, ["Score", ...heads, ...minus], lines, chosen));
+    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED, ["Score", ...heads, ...minus], lines, chosen));
     if (isLong) {
       const others = document.createElement("details");
       const restLines = scored(rest.map((task) => tasks[task]), (row, i) => row.tasks[rest[i]]?.[0], testsOf(rest));
@@ -315,7 +321,7 @@
     }
     beside.append(...(differs ? [figures] : []), shownScores);
     $("found").append(
-      ...compared.map((one, i) => verdict(heads[0], heads[i + 1], one)),
+      ...compared.map((one) => verdict(one)),
       beside,
       table(caption, ["Setting", ...heads], differ, chosen),
     );
