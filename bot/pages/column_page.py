@@ -91,14 +91,15 @@ def _sums_of_others(content: PageContent, task: Task) -> list[float]:
     return [fsum(row) for row in zip(*kept, strict=True)] if task.id in columns else []
 
 
-def _odd(content: PageContent, task: Task) -> list[tuple[BoardRow, float, float | None]]:
-    """The rows to look at, each with its score and what its other columns would give it, the least likely first."""
+def _odd(content: PageContent, task: Task) -> list[tuple[BoardRow, float, float]]:
+    """The rows with a ? here on the board: its score, what the other columns would give it; the least likely first."""
     scored = ((row, score.score) for row in content.board.rows for score in row.entry.tasks if score.id == task.id)
-    found = [
-        (row, score, content.odd.get(row.entry.key, {}).get(task.id)) for row, score in scored if score is not None
+    marked = [
+        (row, score, expected)
+        for row, score in scored
+        if score is not None and (expected := content.odd.get(row.entry.key, {}).get(task.id)) is not None
     ]
-    marked = [(row, score, expected) for row, score, expected in found if expected is not None or score == 0]
-    return sorted(marked, key=lambda one: 0.0 if one[2] is None else -abs(one[1] - one[2]))
+    return sorted(marked, key=lambda one: -abs(one[1] - one[2]))
 
 
 def _against_rest(content: PageContent, task: Task, sums: Sequence[float], odd: Container[str]) -> Figure:
