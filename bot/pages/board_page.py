@@ -75,7 +75,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         newest=max((row.entry.date for row in board.rows), default="")[:10],
         figures=() if is_raw else tuple(_figures(content)),
         over_tasks=any(row.is_over_tasks for row in board.rows),
-        is_bare=_is_bare(board.rows),
+        is_bare=is_bare(board.rows),
         is_wide=_is_wide(board.rows) or longest > NARROW,
         is_wordy=longest > WORDY,
         widest=WIDEST,
@@ -84,7 +84,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
     )
 
 
-def _is_bare(rows: Sequence[BoardRow]) -> bool:
+def is_bare(rows: Sequence[BoardRow]) -> bool:
     """Tell whether no number in a cell has an error beside it."""
     entries = [row.entry for row in rows]
     return all(entry.stderr is None and all(score.stderr is None for score in entry.tasks) for entry in entries)

@@ -24,6 +24,7 @@ from bot.pages.content import PageContent
 from bot.pages.drawing import ForestRow, forest
 from bot.pages.environment import ASSETS, asset
 from bot.pages.row_page import row_page_of
+from bot.pages.scores_page import scores_page
 from bot.publishing.board import CSV_NAME, JSON_NAME, to_csv
 from bot.publishing.board_table import SCHEMA, board_json
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
@@ -139,7 +140,7 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield "compare.html", partial(compare_page, content)
     yield "changes.html", partial(changes_page, content)
     yield "rules.html", partial(rules_page, content)
-    yield "scores.html", partial(content.page, "scores.html")
+    yield "scores.html", partial(scores_page, content)
     yield "about.html", partial(about_page, content)
     yield "design.html", partial(design_page, content)
     lines = cache(partial(board_lines, content))  # for both pages of the board

@@ -1,0 +1,54 @@
+"""The page of how scores are made: only what holds on this board, and columns that are made alike in one sentence."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from bot.evaluation.finding import counted, grouped
+from bot.evaluation.task import Task
+from bot.pages.board_page import is_bare, is_scaled
+from bot.pages.content import PageContent
+
+ALIKE = 4  # columns made in one way that are a sentence and a list, and no lines of the table
+
+
+class Way(NamedTuple):
+    """How a column is made, in words and without its versions; "" where there is nothing to choose."""
+
+    metric: str
+    better: str
+    shots: str
+    bounds: str
+    scored: str
+    mean: str
+
+
+def scores_page(content: PageContent) -> bytes:
+    """The page."""
+    rows, tasks = content.board.rows, content.board.leaderboard.tasks
+    ways = grouped((_way(task), task) for task in tasks)
+    return content.page(
+        "scores.html",
+        alike=[(way, some) for way, some in ways.items() if len(some) >= ALIKE],
+        own=[(way, task) for task in tasks for way in [_way(task)] if len(ways[way]) < ALIKE],
+        single=[task for task in tasks if len(task.leaves) == 1],
+        is_scaled=is_scaled(content),
+        has_errors=not rows or not is_bare(rows),
+        has_pairs=not rows or any(row.entry.stderr is not None for row in rows),
+        has_signs=not rows or any(row.is_over_tasks for row in rows),
+    )
+
+
+def _way(task: Task) -> Way:
+    names, is_one = ", ".join(metric.name for metric in task.metrics), len(task.leaves) == 1
+    unit = f", {task.unit}" if task.unit == "percent" or task.range == (0, 1) else ""
+    has_own = task.normalize == "leaf" and any(leaf.bound_reason for leaf in task.leaves)
+    lower = "each subtask's own (below)" if has_own else task.lower_bound
+    return Way(
+        f"{names}{' (their mean)' if len(task.metrics) > 1 else ''}{unit}",
+        "higher" if task.higher_is_better else "lower",
+        "any number of shots" if task.num_fewshot is None else counted(task.num_fewshot, "shot"),
+        f"{lower} to {task.upper_bound}{f': {task.bound_reason}' if task.bound_reason else ''}",
+        "" if is_one else "by subtask" if task.normalize == "leaf" else "as a whole",
+        "" if is_one else "by samples" if task.aggregation == "size-weighted" else "plain",
+    )
