@@ -16,13 +16,12 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
-from bot.evaluation.finding import first_few
 from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import fitting, over_time
 from bot.pages.environment import templates
 from bot.publishing.addresses import target_url
-from bot.publishing.changes import BoardChange, request_of
+from bot.publishing.changes import MEASURED, BoardChange, request_of
 
 NUMBERED = re.compile(r" \(#[0-9]+\)$")
 FIRST_PLACES, ROWS_OF_A_PLACE = 10, 3  # places that people look at first, and the rows that a sentence names
@@ -47,8 +46,11 @@ def changes_page(content: PageContent) -> bytes:
         figure_=over_time(title, dated, axis) if len({day[:10] for _, day, _ in dated}) > 1 else None,
         weeks=[_week(week, list(some), counts) for week, some in groupby(parts, lambda part: part.week)],
         lately=_lately(changes) if changes else "",
-        first=_among_first(content),
-        moved=_moved_most(changes),
+        lead=_among_first(content),
+        moved=_moved_most(content),
+        named=ROWS_OF_A_PLACE,
+        has_before=any(move.change.before is not None for part in parts for move in part.moves),
+        has_reasons=any(move.reason or move.change.details or move.link for part in parts for move in part.moves),
         more=max(0, len(changes) - sum(part.count for part in parts)),
     )
 
@@ -59,7 +61,7 @@ class Move:
 
     A place counts from 1 among the rows of that moment, and is None for a row without average. `leader` is the model at
     the first place after the change, "" if there was none. `link` is the address of the request or the
-    commit that made it, and `linked` says which; the reason leaves the request's number to it.
+    commit that made it, and `linked` says which; the reason leaves the request's number to it, and files to the page.
     """
 
     change: BoardChange
@@ -74,7 +76,7 @@ class Move:
     @property
     def words(self) -> str:
         """The change in a few words, for a sentence about several."""
-        change, model = self.change, self.change.model or "(no name)"
+        change, model = self.change, _short(self.change.model)
         if change.kind == "changed" and change.before is not None and change.after is not None:
             return f"{model} {change.before:.2f} → {change.after:.2f}"
         place = f" at place {self.after}" if self.after else f" from place {self.before}" if self.before else ""
@@ -120,37 +122,67 @@ def _first_keys(there: Standings) -> list[str]:
     return nsmallest(FIRST_PLACES, there, key=lambda key: (-there[key][0], key))
 
 
-def _among_first(content: PageContent) -> str:
-    """Who is first, and what the seven days up to the newest change did to the first ten; "" where nothing is known."""
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A row in a sentence: its model, its page, "" if it is gone, and what is said of it."""
+
+    model: str
+    page: str
+    note: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name without the organization."""
+        return _short(self.model)
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Who is first, who was before, None if the board was empty, and the rows that came into the first ten and left."""
+
+    first: Mention
+    before: Mention | None
+    came: Sequence[Mention]
+    left: Sequence[Mention]
+    is_as_before: bool
+    is_unmoved: bool
+
+
+def _among_first(content: PageContent) -> Lead | None:
+    """Who is first, and what the seven days to the newest change did to the first ten; None where nothing is known."""
     begin, now, there = _begin_of(content.changes), _standings(content), _standings(content)
     for change in takewhile(lambda one: one.date[:10] >= begin, content.changes):
         _take_back(there, change)
     if not now:
-        return ""
+        return None
     first, before = _first_keys(now), _first_keys(there)
-    leader = now[first[0]][1] or "(no name)"
-    if not before:
-        return f"{leader} is first; the board was empty before."
-    same = "as before" if first[0] == before[0] else f"before, {there[before[0]][1] or '(no name)'} was"
-    came = [f"{now[key][1] or '(no name)'} at {place}" for place, key in enumerate(first, 1) if key not in before]
-    left = [f"{there[key][1] or '(no name)'}{'' if key in now else ' (removed)'}" for key in before if key not in first]
-    told = [f"new in the first ten: {first_few(came, ROWS_OF_A_PLACE)}"] if came else []
-    told += [f"no longer there: {first_few(left, ROWS_OF_A_PLACE)}"] if left else []
-    unmoved = "the first ten did not change" if first == before else "the first ten are the same, in another order"
-    text = "; ".join(told) or unmoved
-    return f"{leader} is first; {same}. {text[0].upper()}{text[1:]}."
+
+    def mention(key: str, note: str = "") -> Mention:
+        return Mention((now.get(key) or there[key])[1], _page_of(content, key), note)
+
+    return Lead(
+        mention(first[0]),
+        mention(before[0]) if before else None,
+        [mention(key, f" at {place}") for place, key in enumerate(first, 1) if before and key not in before],
+        [mention(key, "" if key in now else " (removed)") for key in before if key not in first],
+        is_as_before=first[:1] == before[:1],
+        is_unmoved=first == before,
+    )
 
 
-def _moved_most(changes: Sequence[BoardChange]) -> str:
-    """The rows whose averages moved most in those seven days, "" where none moved."""
-    begin = _begin_of(changes)
-    lately = takewhile(lambda change: change.date[:10] >= begin, changes)
+def _moved_most(content: PageContent) -> list[Mention]:
+    """The rows whose averages moved most in those seven days."""
+    begin = _begin_of(content.changes)
     sizes = [
-        (abs(change.after - change.before), f"{change.model or '(no name)'} {change.before:.2f} → {change.after:.2f}")
-        for change in lately
-        if change.before is not None and change.after is not None and change.after != change.before
+        (abs(one.after - one.before), one.model, one.key, f" {one.before:.2f} → {one.after:.2f}")
+        for one in takewhile(lambda change: change.date[:10] >= begin, content.changes)
+        if one.before is not None and one.after is not None and one.after != one.before
     ]
-    return first_few([words for _, words in nlargest(MOST_MOVED, sizes)], MOST_MOVED)
+    return [Mention(model, _page_of(content, key), note) for _, model, key, note in nlargest(MOST_MOVED, sizes)]
+
+
+def _short(model: str) -> str:
+    return model.rpartition("/")[2] or "(no name)"
 
 
 def _parts(content: PageContent) -> Iterator[Listing]:
@@ -211,8 +243,10 @@ def _move(content: PageContent, change: BoardChange, before: int | None, after: 
     commit = f"{place}/commit/{quote(change.commit)}" if place and change.commit else ""
     request = request_of(change, content.target)
     linked = f"request {request.rpartition('/')[2]}" if request else f"commit {change.commit[:7]}"
-    reason = NUMBERED.sub("", change.reason) if request else change.reason
-    return Move(change, _page_of(content, change), before, after, leader, request or commit, linked, reason)
+    page, reason = _page_of(content, change.key), NUMBERED.sub("", change.reason) if request else change.reason
+    if page and reason.startswith(MEASURED):
+        reason = ""
+    return Move(change, page, before, after, leader, request or commit, linked, reason)
 
 
 def _place(ordered: Sequence[tuple[float, str]], average: float | None) -> int | None:
@@ -266,16 +300,16 @@ def _sums(counts: Mapping[Any, int]) -> str:
     return ", ".join(f"{counts[kind]:,} {kind}" for kind in kinds if counts.get(kind))
 
 
-def _page_of(content: PageContent, change: BoardChange) -> str:
-    """The page of the row that changed, "" if it is gone."""
-    name = content.names.get(change.key)
+def _page_of(content: PageContent, key: str) -> str:
+    """The page of a row, "" if it is gone."""
+    name = content.names.get(key)
     return row_page(name) if name else ""
 
 
 def atom_feed(content: PageContent) -> bytes:
     """The newest changes as a feed (RFC 4287); its links are relative, for nobody knows where the site will stand."""
     fed = [
-        (one, _page_of(content, one), _uuid(f"{one.key} {one.kind} {one.date} {one.after!r} {one.commit}"))
+        (one, _page_of(content, one.key), _uuid(f"{one.key} {one.kind} {one.date} {one.after!r} {one.commit}"))
         for one in content.changes[:CHANGES_FED]
     ]
     declared = content.board.leaderboard

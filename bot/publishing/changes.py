@@ -21,6 +21,7 @@ from bot.publishing.entry import Entry, digest_of
 from bot.reporting.escape import brief
 
 SCHEMA = "leaderboard-bot/change/1"
+MEASURED = "measured"  # begins the reason of a change that files made, which names the newest
 MOST_NAMED = 3  # scores, settings or tasks in a sentence
 MERGED = re.compile(r"\(#([0-9]+)\)$|^Merge pull request #([0-9]+) ")
 
@@ -145,7 +146,7 @@ def _score_changes(before: Entry, after: Entry) -> Iterator[ScoreChange]:
 def _source(entry: Entry) -> str:
     newest = entry.evidence[0] if entry.evidence else None
     where = " of ".join(part for part in (newest.path, newest.source) if part) if newest else ""
-    return f"measured: {where}" if where else "measured"
+    return f"{MEASURED}: {where}" if where else MEASURED
 
 
 MOST_KEYS, LONGEST_VALUE = 5, 40  # keys of a declaration that a reason names, and the characters of a value

@@ -31,7 +31,7 @@ from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
 from bot.publishing.models import ModelFacts
 from bot.reporting.comparison import sentence_of
 from tests.evaluation.judging import declared
-from tests.pages.boards import board_of_rows, found, generated, site_of
+from tests.pages.boards import board_of_rows, found, generated, site_of, site_of_long_names
 from tests.variants import SLOW
 
 
@@ -405,7 +405,7 @@ def test_rows_of_one_model_are_told_apart_and_name_each_other() -> None:
     page = found(site[row_page(names[first.key])])
     said = f"This is the row of bfloat16, plain. Others of this model: bfloat16, chat, {first.average:.2f}."
     assert said in " ".join(page.text.split())
-    changed = {line[2] for table in found(site["changes.html"]).tables for line in table}
+    changed = {line[0] for table in found(site["changes.html"]).tables for line in table}
     assert {f"{first.model.id}, bfloat16, plain", f"{chat.model.id}, bfloat16, chat", alone.model.id} <= changed
     assert "Computed again" not in page.text
     assert f"../../../{row_page(names[chat.key])}" in page.links
@@ -475,6 +475,19 @@ def test_a_column_says_how_many_rows_have_nothing_in_it() -> None:
     assert "exactly 0" not in text(site_of((row, other)), f"columns/{first.id}.html")
 
 
+def test_the_page_of_scores_says_what_holds_on_the_board() -> None:
+    rows = generated(7)
+    bare = tuple(replace(one, stderr=None, tasks=tuple(replace(t, stderr=None) for t in one.tasks)) for one in rows)
+    for some, has_errors in ((rows, True), (bare, False)):
+        page = text(site_of(some), "scores.html")
+        assert ("sqrt(p (1 - p) / (n - 1))" in page, "sqrt(a² + b²)" in page, "sign test" in page) == (
+            has_errors, has_errors, not has_errors,
+        )  # fmt: skip
+    alike = found(site_of_long_names(12)["scores.html"])
+    assert alike.text.count("4 columns are made alike") == 3
+    assert {f"t{place}" for place in range(12)} <= set(alike.ids)
+
+
 def test_the_citation_of_a_board_names_its_day_and_commit() -> None:
     rows = generated(2)
     made = tuple(replace(one, date="2026-03-04T10:00:00Z", commit="0123abc" + "d" * 33) for one in additions(rows))
@@ -495,7 +508,7 @@ def test_rows_of_one_commit_have_their_places_beside_each_other() -> None:
         assert [line[row] for line in page[1:] if line[place] == "1"] == [best.model.id]
     apart = [replace(one, commit=str(place) * 40) for place, one in enumerate(made)]
     (page,) = found(Site(PageContent(board_of_rows(rows), history=apart))["changes.html"]).tables
-    assert page[-1][5] == "1"  # the oldest stood alone
+    assert page[-1][place] == "1"  # the oldest stood alone
 
 
 def test_the_first_sentence_of_the_changes_is_of_the_last_seven_days() -> None:
@@ -525,18 +538,18 @@ def test_the_first_sentence_says_what_became_of_the_first_ten() -> None:
         assert found is not None
         return found
 
-    names = [row.model.id for row in rows]
+    names = [row.model.id.rpartition("/")[2] for row in rows]
     came = change(11, None, rows[11])
     assert f"{names[0]} is first; as before. The first ten did not change." in _board_after(came)
     came = change(0, None, rows[0])
-    told = f"{names[0]} is first; before, {names[1]} was. New in the first ten: {names[0]} at 1; no longer there: "
+    told = f"{names[0]} is first; before, {names[1]} was. New in the first ten: {names[0]} at 1. No longer there: "
     assert told + f"{names[10]}." in _board_after(came)
     left = change(1, rows[1], None)
-    told = f"New in the first ten: {names[10]} at 10; no longer there: {names[1]} (removed)."
+    told = f"New in the first ten: {names[10]} at 10. No longer there: {names[1]} (removed)."
     assert told in _board_after(left)
     swapped = change(3, replace(rows[3], average=averages[11] + 0.01), rows[3])
     said = _board_after(swapped)
-    assert f"New in the first ten: {names[3]} at 4; no longer there: {names[10]}." in said
+    assert f"New in the first ten: {names[3]} at 4. No longer there: {names[10]}." in said
     assert f"Averages that moved most: {names[3]} {averages[11] + 0.01:.2f} → {averages[3]:.2f}." in said
     assert "in another order" in _board_after(change(3, replace(rows[3], average=averages[9] + 0.01), rows[3]))
     assert "the board was empty before." in _board_after(*(change(place, None, row) for place, row in enumerate(rows)))
