@@ -183,7 +183,8 @@ def plan_lines(plan: Plan) -> list[str]:
     """A plan for the terminal: counts, reasons, and the rows of each kind."""
     listed = LISTED if plan.having("restored") else LISTED[:3]
     counts = ", ".join(f"{len(plan.having(action))} {action}" for action in listed)
-    lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged; plan {plan.digest}"]
+    named = f"; plan {plan.digest}" if plan.large else ""  # nobody approves what is only added
+    lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged{named}"]
     lines += [f"  {reason}: {counted(count, 'row')}" for reason, count in plan.reasons.items()]
     for action in listed:
         lines += [f"  {action}  {row.key}  {average_change(row)}" for row in plan.having(action)]

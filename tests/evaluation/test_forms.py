@@ -108,6 +108,7 @@ def test_another_form_makes_other_scores() -> None:
     [
         ({"model_name": None}, None),
         ({"results": {"retail": {"pass_1": 575, "pass_2": 46, "n": 40}}}, "has 575, which is no percent"),
+        ({"results": {"retail": {"pass_1": 10**29, "pass_2": 46, "n": 40}}}, f"has 1{'0' * 29}, which is no percent"),
         (
             {"results": {"retail": {"pass_1": -1, "pass_2": 46, "n": 40}}},
             "which stands for a value that was not measured",

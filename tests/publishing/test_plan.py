@@ -145,6 +145,11 @@ def test_a_plan_for_programs_has_counts_reasons_and_rows() -> None:
     assert shown["rows"][1]["after"] == 60.0
 
 
+def test_a_plan_that_only_adds_has_no_digest_to_approve() -> None:
+    added = Plan(TARGET, "board", (planned_row(KEY, None, NEW, ""),))
+    assert plan_lines(added)[0] == f"{TARGET}: 1 added, 0 changed, 0 removed, 0 unchanged"
+
+
 def test_a_plan_for_people_names_the_rows_of_each_kind() -> None:
     assert plan_lines(PLAN) == [
         f"{TARGET}: 1 added, 2 changed, 1 removed, 7 unchanged; plan {PLAN.digest}",

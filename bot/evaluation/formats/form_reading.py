@@ -415,12 +415,13 @@ class FormReader:
     def _is_possible(self, value: Value, match: Match, number: float) -> bool:
         """Tell whether a number that no share can be is one of its unit all the same; else that is noted."""
         most = UNITS[value.unit]
+        there = f"{number:g}" if isfinite(number) else _said(match.value)
         if most and not isnan(number) and number in NOT_MEASURED:
             why = f"has {number:g}, which stands for a value that was not measured: leave it out"
         elif most and not isnan(number) and not -most <= number <= most:
-            why = f"has {number:g}, which is no {value.unit}"
+            why = f"has {there}, which is no {value.unit}"
         elif abs(number) > LARGEST:
-            why = f"has {number:g}, which is too large"
+            why = f"has {there}, which is too large"
         else:
             return True
         self.say(value.place.text, why, match)

@@ -14,7 +14,7 @@ from typing import Any
 from bot.audits.score_table import MOST_HEADING
 from bot.errors import Unwritable
 from bot.evaluation.draft.readings import TaskReading
-from bot.evaluation.finding import grouped
+from bot.evaluation.finding import first_few, grouped
 from bot.evaluation.places import key_text
 from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
@@ -122,7 +122,7 @@ def find_tables(data: bytes, written: TableFormat, models: Sequence[ModelFiles],
         raise Unwritable(f"no table was found {where}{others and f'; it has {others}'}")
     named = sorted((one for one in found if one.rows), key=_rank, reverse=True)
     if not named:
-        names = ", ".join(sorted({one.model.id or "a model without a name" for one in models})[:5])
+        names = first_few(sorted({one.model.id or "a model without a name" for one in models}), 5)
         there = ", ".join(text[:40] for text in seen[:2] if text)
         said = f"no row names a model of the results ({names}); its first cells are {there or 'empty'}"
         tasks = {form_of(key) for one in models for file in one.files if file.result for key in file.result.leaves}

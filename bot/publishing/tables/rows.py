@@ -44,13 +44,13 @@ def _places(grid: Grid, after: Grid, slots: Sequence[Slot], key: Sequence[Column
 def _wrong_ranks(
     grid: Grid, after: Grid, slots: Sequence[Slot], column_path: ColumnPath, by: ColumnPath
 ) -> Iterator[int]:
-    """The rows whose rank was right before the edit and is wrong after it."""
+    """The rows whose rank was right before the edit and is wrong after it; an empty cell has none."""
     rising = order_of(grid, by) == "ascending" and len(grid) > 1
     before, now = _true_ranks(grid, by, rising=rising), _true_ranks(after, by, rising=rising)
     for row, slot in enumerate(slots):
         stated = number_in(after.cell(row, column_path))
         was_right = not isinstance(slot, int) or number_in(grid.cell(slot, column_path)) == before[slot]
-        if now[row] is not None and was_right and stated != now[row]:
+        if None not in {now[row], stated} and was_right and stated != now[row]:
             yield row
 
 

@@ -208,7 +208,7 @@ def test_ranks_follow_the_average_where_no_order_is_set() -> None:
     rows = b"Rank,Model,Avg\n1,a,60.5\n2,b,20.25\n"
     _, draft = edited({**CSV, "columns": columns}, {"t.csv": rows}, entry("a/b", average=30.0))
 
-    assert draft.remarks[0] == "The column `Rank` is not renumbered. Out of date: `b`, `a/b`."
+    assert draft.remarks[0] == "The column `Rank` is not renumbered. Out of date: `b`."
 
 
 def test_an_average_of_more_than_the_columns_of_the_table_is_not_checked() -> None:
