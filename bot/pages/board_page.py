@@ -340,7 +340,7 @@ def _lack(content: PageContent, entry: Entry) -> str:
     lacking = [task.title for task in content.board.leaderboard.tasks if task.id not in had]
     if not lacking or entry.average is not None:
         return ""
-    return f"<small>{_text(f'no {lacking[0]}' if len(lacking) == 1 else f'no {len(lacking)} columns')}</small>"
+    return f"<small>{_text(f'no {lacking[0]}' if len(lacking) == 1 else f'{len(lacking)} missing')}</small>"
 
 
 def _with_error(value: float | None, stderr: float | None) -> str:

@@ -107,9 +107,8 @@
   const isKnown = (name) => columnOf(name) >= 0 && rows.some((row) => of[name](row) !== "–");
   const hasSizes = rows.some((row) => of.size(row) > 0);
   const PRESETS = [
-    ...(hasSizes ? [["≤ 3B", "size", "3", ""], ["≤ 10B", "size", "10", ""]] : []),
+    ...(hasSizes ? [["≤ 3B", "size", "3", ""], ["≤ 10B", "size", "10", ""], ["3–10B", "size", "3-10", ""], ["10–40B", "size", "10-40", ""], ["> 40B", "size", "40-", ""]] : []),
     ...(isKnown("licence") && openLicences.length ? [["open licence", "licence", "open", openLicences.join(", ")]] : []),
-    ...(hasSizes ? [["3–10B", "size", "3-10", ""], ["10–40B", "size", "10-40", ""], ["> 40B", "size", "40-", ""]] : []),
     ...(isKnown("type") ? [["no base named", "type", "none named", "Their pages on the Hub name no model that they were made from"]] : []),
     ...(rows.some((row) => row.querySelector(".odd, .twin, .warned")) ? [["to look at", "rows", "look", "Scores that the other columns make unlikely, rows equal to others, and warnings that not every row has"]] : []),
     ...(columnOf("evidence") >= 0 ? [["samples", "rows", "samples", "Their evidence is sample logs at least"], ["rescored", "rows", "rescored", "Their logged answers were scored again"], ["verified", "rows", "follows", "Verify computed them again from their files"]] : []),
