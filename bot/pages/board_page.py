@@ -61,7 +61,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         "board.html",
         is_raw=is_raw,
         is_scaled=is_scaled(content),
-        to_look_at=any(content.is_to_look_at(row.entry) for row in board.rows),
+        to_look_at=content.has_doubts,
         has_warnings=_differ(content)[2],
         has_marks=any(content.is_marked(row.entry) for row in board.rows),
         columns=columns,

@@ -38,10 +38,9 @@ def _best(content: PageContent, task: str) -> Best | None:
     """The first of the rows with the highest score; None if no row has one."""
     if not (field := content.fields.get(task)):
         return None
-    row = content.board.rows[content.table.columns[task].index(field[-1])]
-    stderr = next(score.stderr for score in row.entry.tasks if score.id == task)
-    best, tasks = (field[-1], stderr), (score for one in content.board.rows for score in one.entry.tasks)
-    scores = ((score.score, score.stderr) for score in tasks if score.id == task and score.score is not None)
+    scored = content.scores[task]
+    row, stderr = next((row, score.stderr) for row, score in scored if score.score == field[-1])
+    best, scores = (field[-1], stderr), [(one.score, one.stderr) for _, one in scored if one.score is not None]
     alike = None if stderr is None else sum(not is_separable(best, one) for one in scores) - 1
     page = row_page(content.names[row.entry.key])
     return Best(field[-1], stderr and TIE * stderr, row.entry.model.id, page, alike)
@@ -49,17 +48,16 @@ def _best(content: PageContent, task: str) -> Best | None:
 
 def _top(content: PageContent, task: str) -> list[tuple[int, BoardRow, TaskScore]]:
     """The rows with the highest scores, each with its place, which equal scores share, and its score."""
-    scored = ((row, score) for row in content.board.rows for score in row.entry.tasks if score.id == task)
-    best = nlargest(TOP, (one for one in scored if one[1].score is not None), key=lambda one: one[1].score or 0.0)
+    scored = [one for one in content.scores.get(task, []) if one[1].score is not None]
+    best = nlargest(TOP, scored, key=lambda one: one[1].score or 0.0)
     scores = [score.score for _, score in best]
     return [(scores.index(score.score) + 1, row, score) for row, score in best]
 
 
 def column_page_of(content: PageContent, task: Task) -> bytes:
     """The page of one column."""
-    values = content.fields.get(task.id, [])
-    holes = content.board.rows[content.ranked :]  # a row with a rank has all of its scores
-    zeros = [row for row in content.board.rows for score in row.entry.tasks if (score.id, score.score) == (task.id, 0)]
+    values, scored = content.fields.get(task.id, []), content.scores.get(task.id, [])
+    zeros = [row for row, score in scored if score.score == 0]
     figures = next((one for one in content.audit.columns if one.column == task.id), None)
     odd = _odd(content, task)
     drawn = [histogram(f"{task.title}: number of rows by score", values, fitting("score (points)", values))]
@@ -73,7 +71,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         count=len(values),
         questions=sum(leaf.samples or 0 for leaf in task.leaves) if all(leaf.samples for leaf in task.leaves) else 0,
         top=_top(content, task.id),
-        missing=sum(score.id == task.id and score.score is None for row in holes for score in row.entry.tasks),
+        missing=len(scored) - len(values),
         figures=drawn,
         odd=odd,
         zeros=len(zeros),
@@ -93,7 +91,7 @@ def _sums_of_others(content: PageContent, task: Task) -> list[float]:
 
 def _odd(content: PageContent, task: Task) -> list[tuple[BoardRow, float, float]]:
     """The rows with a ? here on the board: its score, what the other columns would give it; the least likely first."""
-    scored = ((row, score.score) for row in content.board.rows for score in row.entry.tasks if score.id == task.id)
+    scored = ((row, score.score) for row, score in content.scores.get(task.id, []))
     marked = [
         (row, score, expected)
         for row, score in scored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -12,19 +12,19 @@ from bot.evaluation.compare import (
     ComparedTask,
     KnownEffect,
     MeasuredRun,
-    MeasuredTask,
     RunComparison,
     effects,
     said_of,
     task_of_score,
 )
+from bot.evaluation.score import TaskScore
 from bot.evaluation.statistics import LEVEL
 from bot.pages.content import UNFOLDED, PageContent
 from bot.pages.drawing import Figure, differences, fitting
 from bot.pages.environment import points, rule_title
 from bot.pages.titles import without_shared
 from bot.publishing.board import BoardRow
-from bot.publishing.compared_rows import compared_rows, run_of_entry, settings_of
+from bot.publishing.compared_rows import compared_rows, run_of_entry
 from bot.publishing.entry import Entry
 from bot.publishing.models import billions
 from bot.reporting.comparison import over_tasks, sentence_of
@@ -60,26 +60,23 @@ def compare_data(content: PageContent) -> bytes:
 
     Scores and errors are in points, rounded to six digits after the point.
     """
-    seen, examples = SharedTexts(), dict[bytes, Entry]()
-    ways = [_way(row.entry) for row in content.rows.values()]
-    for way, row in zip(ways, content.rows.values(), strict=True):
-        examples.setdefault(way, row.entry)
-    runs = [run_of_entry("", entry) for entry in examples.values()]
+    seen, ways, rows = SharedTexts(), dict[bytes, MeasuredWay](), list[dict[str, Any]]()
+    for row in content.rows.values():
+        if (way := _way(row.entry)) not in ways:
+            ways[way] = MeasuredWay(len(ways), row.entry, _shapes(row.entry, seen))
+        rows.append(_row(content, row.entry, ways[way]))
+    runs = [run_of_entry("", way.example) for way in ways.values()]
     known = _known(runs)
-    places = {way: place for place, way in enumerate(examples)}
     data = {
         "names": list(content.rows),
         "titles": {name: title for name, title in titles_of(content).items() if name != title},
         "tasks": without_shared([task.title for task in content.board.leaderboard.tasks]),
         "ids": [task.id for task in content.board.leaderboard.tasks],
         "settings": [[one.title, one.what.partition(" (")[0] if one.breaks else ""] for one in known],
-        "rows": [
-            {**_row(content, row.entry, seen), "kind": places[way]}
-            for way, row in zip(ways, content.rows.values(), strict=True)
-        ],
+        "rows": rows,
         "kinds": [
-            (_kind(content, run, known, seen), seen.text(_warned(entry)))
-            for run, entry in zip(runs, examples.values(), strict=True)
+            (_kind(content, run, known, seen), seen.text(_warned(way.example)))
+            for run, way in zip(runs, ways.values(), strict=True)
         ],
         "shapes": list(seen.shapes),
         "texts": list(seen.texts),
@@ -99,6 +96,14 @@ class SharedTexts:
         return self.texts.setdefault(text, len(self.texts))
 
 
+class MeasuredWay(NamedTuple):
+    """A way of measuring that rows share: its place, a row that has it, and the place of the shape of each task."""
+
+    place: int
+    example: Entry
+    shapes: Mapping[str, int]
+
+
 def titles_of(content: PageContent) -> dict[str, str]:
     """The text that people read for each row's name; the name in the address encodes letters of other scripts."""
     return {
@@ -115,9 +120,19 @@ def offered_of(row: BoardRow, title: str) -> str:
 
 
 def _way(entry: Entry) -> bytes:
-    """How a row was measured: the content of `_kind` and `_warned`. Most rows share one of a few ways."""
-    tasks = [(task.id, len(task.leaves)) for task in entry.tasks if task.score is not None]
-    return msgspec.json.encode((settings_of(entry), tasks, _warned(entry)))
+    """How a row was measured: all that `_kind`, `_warned` and `_shapes` read. Most rows share one of a few ways."""
+    leaves = [leaf for task in entry.tasks for leaf in task.leaves]
+    files = [(file.format, file.harness) for file in entry.evidence]
+    parts = (
+        entry.model.precision, entry.model.chat_template, entry.harness, files, entry.versions, entry.num_fewshot,
+        entry.num_samples, entry.definitions, _warned(entry),
+        [(task.id, len(task.leaves), task.score is None) for task in entry.tasks],
+        [(leaf.id, leaf.metric, leaf.samples, leaf.lower_bound, leaf.upper_bound) for leaf in leaves],
+        [entry.evidence.index(file) if (file := entry.evidence_of(leaf)) else None for leaf in leaves]
+        if len(files) > 1
+        else (),
+    )  # fmt: skip
+    return msgspec.json.encode(parts)
 
 
 def _kind(content: PageContent, run: MeasuredRun, known: Sequence[KnownEffect], seen: SharedTexts) -> list[list[int]]:
@@ -142,21 +157,29 @@ def _said(run: MeasuredRun, effect: KnownEffect, task: str) -> str:
     return run.settings.get(name) or said_of(run.of_leaves.get(name, {}), run.tasks[task].leaves)
 
 
-def _row(content: PageContent, entry: Entry, seen: SharedTexts) -> dict[str, Any]:
+def _shapes(entry: Entry, seen: SharedTexts) -> dict[str, int]:
+    """The place of the shape of each task of a row that has a score."""
+    found = dict[str, int]()
+    for task in (task_of_score(one) for one in entry.tasks if one.score is not None):
+        shape = (seen.text(visible(task.metric)), task.span, task.samples)
+        found[task.id] = seen.shapes.setdefault(shape, len(seen.shapes))
+    return found
+
+
+def _row(content: PageContent, entry: Entry, way: MeasuredWay) -> dict[str, Any]:
     """A row's average, and what its comparison needs of each task."""
-    found = {task.id: task_of_score(task) for task in entry.tasks if task.score is not None}
-    tasks = [found.get(task.id) for task in content.board.leaderboard.tasks]
+    found = {task.id: _measured(task, way.shapes[task.id]) for task in entry.tasks if task.score is not None}
     return {
         "average": _rounded(entry.average),
         "error": _rounded(entry.stderr),
-        "tasks": [None if one is None else _measured(one, seen) for one in tasks],
+        "tasks": [found.get(task.id) for task in content.board.leaderboard.tasks],
+        "kind": way.place,
     }
 
 
-def _measured(task: MeasuredTask, seen: SharedTexts) -> tuple[float | int | None, ...]:
-    shape = (seen.text(visible(task.metric)), task.span, task.samples)
-    place = seen.shapes.setdefault(shape, len(seen.shapes))
-    return _rounded(task.value), _rounded(task.stderr), place, *(task.counts or ())
+def _measured(task: TaskScore, shape: int) -> tuple[float | int | None, ...]:
+    counts = task_of_score(task).counts if len(task.leaves) == 1 else None
+    return _rounded(task.score), _rounded(task.stderr), shape, *(counts or ())
 
 
 def _rounded(value: float | None) -> float | None:

@@ -18,6 +18,7 @@ from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
 from bot.evaluation.evidence import EVIDENCE_WORDS, EvidenceWord
 from bot.evaluation.finding import counted, grouped
+from bot.evaluation.score import TaskScore
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.pages.outliers import odd_scores
@@ -261,9 +262,11 @@ class PageContent:
 
     def doubts(self, entry: Entry) -> list[str]:
         """What has a mark on the board of a row, in words."""
-        titles = {task.id: task.title for task in self.board.leaderboard.tasks}
+        odd = self.odd.get(entry.key, {})
         found = [
-            f"{titles[task]} is far from what its other columns make likely" for task in self.odd.get(entry.key, {})
+            f"{task.title} is far from what its other columns make likely"
+            for task in (self.board.leaderboard.tasks if odd else ())
+            if task.id in odd
         ]
         found += [f"its values are all those of {twin.model.id or '(no name)'}" for twin in self.twins_of(entry)[:1]]
         if named := other_size(entry.model.id, self.facts_of(entry).params):
@@ -290,10 +293,8 @@ class PageContent:
         """By the key of a row its scores that its other columns make unlikely, each with what they would give."""
         names, columns = self.whole
         entries = [self.rows[name].entry for name in names]
-        errors = {
-            task: [next(one.stderr or 0.0 for one in entry.tasks if one.id == task) for entry in entries]
-            for task in columns
-        }
+        known = [{one.id: one.stderr or 0.0 for one in entry.tasks} for entry in entries]
+        errors = {task: [row[task] for row in known] for task in columns}
         found: dict[str, dict[str, float]] = {}
         for task, places_of in odd_scores(columns, errors).items():
             for place, expected in places_of.items():
@@ -306,18 +307,24 @@ class PageContent:
         return [self.board.rows[place] for place in near if row.rank is not None and 0 <= place < self.ranked]
 
     @cached_property
-    def _equal(self) -> dict[tuple[float, ...], list[Entry]]:
+    def _equal(self) -> dict[str, list[Entry]]:
         raws = ((raws_of(row.entry), row.entry) for row in self.board.rows)
-        return grouped((values, entry) for values, entry in raws if values is not None and len(set(values)) > 1)
+        alike = grouped((values, entry) for values, entry in raws if values is not None and len(set(values)) > 1)
+        return {entry.key: same for same in alike.values() if len(same) > 1 for entry in same}
 
     def twins_of(self, entry: Entry) -> list[Entry]:
         """The rows of other models whose raw values are all equal to those of a row, to the last bit."""
-        equal = self._equal.get(raws_of(entry) or (), [])
-        return [other for other in equal if other.model.id != entry.model.id][:OTHERS]
+        return [other for other in self._equal.get(entry.key, []) if other.model.id != entry.model.id][:OTHERS]
 
-    def is_to_look_at(self, entry: Entry) -> bool:
-        """Tell whether anything of a row has a mark on the board."""
-        return bool(self.doubts(entry))
+    @cached_property
+    def has_doubts(self) -> bool:
+        """Tell whether any row has a mark on the board."""
+        return any(self.doubts(row.entry) for row in self.board.rows)
+
+    @cached_property
+    def scores(self) -> dict[str, list[tuple[BoardRow, TaskScore]]]:
+        """By task the rows that name it, in order, each with what it has of it."""
+        return grouped((score.id, (row, score)) for row in self.board.rows for score in row.entry.tasks)
 
     def head_of(self, model: str) -> str | None:
         """The commit at the main branch of a model; None if it is not known."""

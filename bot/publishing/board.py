@@ -96,8 +96,7 @@ def _in_logs(entry: Entry) -> Iterator[str]:
 
 def _in_task(task: TaskScore, *, has_waivers: bool) -> Iterator[str]:
     for leaf in task.leaves:
-        score = _score_of(leaf, leaf.raw)
-        if leaf.score is not None and not _is_close(leaf.score, score):
+        if leaf.score is not None and not _is_close(leaf.score, score := _score_of(leaf, leaf.raw)):
             yield f"{task.id}: the score of {leaf.id} is {_shown(leaf.score)}, and its raw value gives {_shown(score)}"
     if (task.raw is None) != (task.score is None):
         yield f"{task.id}: the raw value is {_shown(task.raw)}, and the score is {_shown(task.score)}"
@@ -106,9 +105,10 @@ def _in_task(task: TaskScore, *, has_waivers: bool) -> Iterator[str]:
     weights = _weights(task) if not has_waivers else None
     if not _is_mean(task.raw, [leaf.raw for leaf in task.leaves], weights):
         yield f"{task.id}: the raw value is {_shown(task.raw)}, which its subtasks do not give"
+    if _is_mean(task.score, [leaf.score or 0.0 for leaf in task.leaves], weights):
+        return
     bounded = {(leaf.lower_bound, leaf.upper_bound): leaf for leaf in task.leaves}.values()
-    is_of_raw = any(_is_close(task.score, _score_of(leaf, task.raw)) for leaf in bounded)
-    if not is_of_raw and not _is_mean(task.score, [leaf.score or 0.0 for leaf in task.leaves], weights):
+    if not any(_is_close(task.score, _score_of(leaf, task.raw)) for leaf in bounded):
         yield f"{task.id}: the score is {_shown(task.score)}, which neither its raw value nor its subtasks give"
 
 
@@ -125,20 +125,22 @@ def _is_mean(value: float, values: list[float], weights: list[int] | None) -> bo
         return False
     if weights is None:
         return min(values) - TOLERANCE <= value <= max(values) + TOLERANCE
-    weighted = fsum(one * weight for one, weight in zip(values, weights, strict=True)) / sum(weights)
-    return _is_close(value, fsum(values) / len(values)) or _is_close(value, weighted)
+    if _is_close(value, fsum(values) / len(values)):
+        return True
+    return _is_close(value, fsum([one * weight for one, weight in zip(values, weights, strict=True)]) / sum(weights))
 
 
 def _score_of(leaf: LeafScore, raw: float) -> float | None:
     """The score of a raw value under a leaf's bounds; None where the bounds are not two different numbers."""
-    lower, upper = _bounds(leaf.lower_bound, leaf.upper_bound)
-    return normalize(raw, lower, upper - lower) if lower != upper else None
+    lower, span = _bounds(leaf.lower_bound, leaf.upper_bound)
+    return normalize(raw, lower, span) if span else None
 
 
 @lru_cache(maxsize=1_000)
 def _bounds(lower: str, upper: str) -> tuple[float, float]:
-    """Two bounds as doubles, cached because a board has few of them."""
-    return float(Fraction(lower)), float(Fraction(upper))
+    """The lower bound and the way from it to the upper one as doubles, cached because a board has few of them."""
+    low, high = float(Fraction(lower)), float(Fraction(upper))
+    return low, high - low
 
 
 def _is_close(one: float | None, other: float | None) -> bool:

@@ -156,7 +156,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
 
     def evidence_of(self, leaf: LeafScore) -> Evidence | None:
         """The file that the number of a leaf comes from."""
-        return next((one for one in self.evidence if leaf.file in {one.path, f"{one.source}/{one.path}"}), None)
+        return next((one for one in self.evidence if leaf.file in (one.path, f"{one.source}/{one.path}")), None)
 
     @property
     def fingerprint(self) -> Fingerprint:
