@@ -127,11 +127,17 @@ def test_the_numbers_of_every_row_are_those_of_its_entry(watch: Opener, site: st
     content = site_of({"examples": examples, "generated": lambda: generated(200)}[site]()).content
     for name, row in list(content.rows.items())[::step]:
         page = watched.open(row_page(name))
-        tasks = page.locator(".scores data").evaluate_all("all => all.map(one => one.value)")
-        averages = page.locator(".big data").evaluate_all("all => all.map(one => one.value)")
-        assert averages == ([] if row.entry.average is None else [repr(row.entry.average)])
-        assert tasks == ["" if task.score is None else repr(task.score) for task in row.entry.tasks]
-        cells = page.locator(".leaves td:nth-child(5)").evaluate_all("all => all.map(one => one.firstChild.data)")
+        cells = page.locator(".scores tr[id] td:nth-child(2)").evaluate_all(
+            "all => all.map(one => one.firstChild.data)"
+        )
+        tasks = [cell.strip() for cell in cells]
+        averages = [text.split()[1] for text in page.locator(".big").all_inner_texts()]
+        assert averages == ([] if row.entry.average is None else [f"{row.entry.average:.2f}"])
+        assert sorted(tasks) == sorted("–" if task.score is None else f"{task.score:.2f}" for task in row.entry.tasks)
+        place = page.locator(".leaves thead th").all_text_contents().index("Score") + 1
+        cells = page.locator(f".leaves td:nth-child({place})").evaluate_all(
+            "all => all.map(one => one.firstChild.data)"
+        )
         leaves = [f"{leaf.score:.2f}" for task in row.entry.tasks for leaf in task.leaves]
         assert [cell.strip().rstrip("*") for cell in cells] == leaves
 

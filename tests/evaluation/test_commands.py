@@ -59,8 +59,8 @@ def parsed_by_the_harness(command: str, monkeypatch: pytest.MonkeyPatch) -> Name
     [
         {},
         {"config__model_args": {"pretrained": "example-org/kestrel-7b", "dtype": "bfloat16", "parallelize": True}},
-        {"config__model_args": f"{ARGS},max_length=4096", "config__gen_kwargs": "temperature=0.8,do_sample=True"},
-        {"config__gen_kwargs": {"temperature": 0.8, "until": ["a b", "'"]}},
+        {"config__model_args": f"{ARGS},max_length=4096", "config__gen_kwargs": "temperature=0,do_sample=False"},
+        {"config__gen_kwargs": {"temperature": 0.0}},
         {"system_instruction": 'Be "brief"; don\'t $HOME.', "chat_template": "{{ x }}", "fewshot_as_multiturn": True},
         {"model_source": "vllm", "config__model": "vllm"},
         {"model_source": "local-completions", "config__model_args": "model=kestrel,base_url=http://localhost:8000/v1"},
@@ -81,6 +81,17 @@ def test_the_harness_takes_the_command_as_it_is_printed(
     else:
         assert set(arguments.model_args) == {"model", "base_url"}
     assert ("apply_chat_template" in arguments) == ("chat_template" in changes)
+
+
+@pytest.mark.parametrize("given", ["temperature=0.8,do_sample=True", {"temperature": 0.8, "until": ["a b", "'"]}])
+def test_settings_that_the_board_refuses_are_left_out_and_all_tasks_measured(
+    given: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installing, *calls = missing(lacking(config__gen_kwargs=given)).command.split(" && ")
+    parsed = [parsed_by_the_harness(f"{installing} && {call}", monkeypatch) for call in calls]
+    assert PRO in {task for one in parsed for task in one.tasks}
+    assert len({one.num_fewshot for one in parsed}) == len(parsed) > 1
+    assert not any("gen_kwargs" in call for call in calls)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,8 @@ HOSTILE = [
     "~~~\n```\n",
     "</details></summary>",
 ]
-MEANT = {"https://github.com/leaderboard-bot/leaderboard-bot"}
+HOME = "https://github.com/leaderboard-bot/leaderboard-bot"
+MEANT = {HOME, f"{HOME}/blob/main/docs/hub.md#when-it-should-stop"}
 
 
 def hostile(text: str) -> Entry:
