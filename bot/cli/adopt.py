@@ -217,7 +217,15 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
         first = leading(found, columns, tasks)
         leads = [one for one in matching.matched if first and one.column.column_path == first.column_path]
         others = [one for one in matching.matched if one not in leads]
-        if leads and all(can_be_beside(one.reading) for one in others):
+        scored = {one.column_path for one in columns if one.keys and one.keys.get("value", "").startswith("tasks.")}
+        if leads and _is_mean(leads[0], [one for one in others if one.column.column_path in scored]):
+            whole, matching = matching, replace(matching, matched=tuple(others))
+            draft = _declared(matching, parsed, names, known, measured)
+            board, columns = drafted(draft)
+            matching = matching if any(map(_is_average, columns)) else whole
+        if any(map(_is_average, columns)):
+            pass
+        elif leads and all(can_be_beside(one.reading) for one in others):
             ranking = f"the board ranks by {leads[0].column.label} alone, as the table does: the others do not count"
             draft = _declared(matching, parsed, names, known, measured, leads=leads)
             board, columns = drafted(draft)
@@ -391,6 +399,16 @@ def _declared(
     return draft_text(draft, names, _form_of(matching, measured)), {
         id(one.reading): accessor for accessor, (_, matched) in shown for one in matched
     }
+
+
+def _is_mean(lead: Matched, others: Sequence[Matched]) -> bool:
+    """Tell whether the table's numbers of a column are the mean of those of other columns, to about a digit."""
+    numbers = [one.column.numbers for one in others]
+    rows = [row for row in lead.column.numbers if all(row in one for one in numbers)]
+    means = {row: sum(float(one[row]) for one in numbers) / len(numbers) for row in rows} if len(numbers) > 1 else {}
+    return bool(means) and all(
+        abs(mean - float(lead.column.numbers[row])) <= lead.column.unit for row, mean in means.items()
+    )
 
 
 def _is_average(column: MappingColumn) -> bool:

@@ -156,13 +156,16 @@ class Recomputed:
         label = next(one for one in self.options.columns if ".".join(self.options.column_path(one)) == cell.column)
         column = self.options.columns[label]
         there = number_in(cell.before or "")
-        if column.value is None or there is None or not column.value.startswith(("tasks.", "average")):
+        if column.value is None or there is None or not column.value.startswith(OF_NUMBERS):
             return "the results say otherwise"
         exact = in_unit(column.value, RowView(self.entries[key], self.declared), column.unit)
         if isinstance(exact, Decimal) and is_rounding(there, exact, decimals_of(there)):
             return f"rounding of {float(exact):.6g}"
-        task, _ = split_task(column.value) or ("average", "")
         results = [file.result for file in self.rows[key].files if file.result is not None]
+        if column.value.startswith("columns."):  # of one number each, which is read in one way
+            beside = _number_of(results, there)
+            return f"another number of its files: {visible(beside)}" if beside else "the results say otherwise"
+        task, _ = split_task(column.value) or ("average", "")
         reported = parse_reported(f"{there}{'%' if '%' in (cell.before or '') else ''}")
         readings = read_reported(results, self.rows[key].scores, self.declared, reported, task)
         if readings.fitting:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.evaluation.leaderboard import load_leaderboard
 from tests.command import bot
 
@@ -47,3 +49,18 @@ def test_a_number_below_0_that_only_a_further_file_has_is_in_the_drafted_range(t
     assert (status, "3 of 3 rows reproduced to the printed digit" in out) == (0, True), out + err
     assert "TODO: which task ranks the rows, or all: the average is the bot's own" in err
     assert bot("check", tmp_path / "results", "--leaderboard", tmp_path / "ours" / "board.toml")[0] == 0
+
+
+@pytest.mark.parametrize("title", ["mean", "Score"])
+def test_a_score_that_is_the_mean_of_the_columns_beside_it_is_the_average(tmp_path: Path, title: str) -> None:
+    """The files have it, too: the columns beside it stay tasks."""
+    files = {"wren": (80.5, 70.3), "ibis": (75.3, 60.5), "crane": (61.5, 62.0), "heron": (50.0, 40.0)}
+    scores = {
+        name: {"easy": one, "hard": two, title.lower(): round((one + two) / 2, 2)} for name, (one, two) in files.items()
+    }
+    lines = [f"| {name} | {' | '.join(map(str, one.values()))} |" for name, one in scores.items()]
+    table = "\n".join([f"| Model | easy | hard | {title} |", "|---|---|---|---|", *lines, ""])
+    status, out, err = init(tmp_path, table, {name: {"model": name, **one} for name, one in scores.items()})
+    assert (status, "4 of 4 rows reproduced to the printed digit, in 3 of 3 columns" in out) == (0, True), out + err
+    assert "alone" not in err
+    assert {one.id for one in load_leaderboard(str(tmp_path / "ours" / "board.toml")).tasks} == {"easy", "hard"}

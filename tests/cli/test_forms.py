@@ -232,7 +232,7 @@ def test_a_workflow_that_writes_the_table_is_said_in_a_line(folder: Path) -> Non
 
 
 def test_costs_and_counts_of_a_table_are_columns_that_do_not_count_and_names_with_marks_are_ids(folder: Path) -> None:
-    """A mean that no number beside it gives is a score; the table is sorted by it, and not by what has ties."""
+    """A mean that no number beside it gives ranks alone; the table is sorted by it, and not by what has ties."""
     rows = [
         {
             "model": f"acme/{name}@effort={effort}",
@@ -261,11 +261,13 @@ def test_costs_and_counts_of_a_table_are_columns_that_do_not_count_and_names_wit
     _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "table.csv")
     assert "4 of 4 rows reproduced to the printed digit, in 5 of 5 columns" in stdout, stderr
     board = load_leaderboard("board/board.toml")
-    assert {task.id for task in board.tasks} == {"mean", "hard", "easy"}
-    assert {(one.id, one.unit, one.higher_is_better) for one in board.columns} == {
+    assert "the board ranks by mean alone, as the table does: the others do not count" in stderr
+    assert {task.id for task in board.tasks} == {"mean"}
+    assert {(one.id, one.unit, one.higher_is_better) for one in board.columns if one.id not in {"hard", "easy"}} == {
         ("cost_usd", "$", False),
         ("error_count", "plain", False),
     }
+    assert {one.id for one in board.columns} == {"hard", "easy", "cost_usd", "error_count"}
     [watch] = load_settings(Path("board/bot.toml")).watches
     assert watch.targets[0].table is not None
     assert watch.targets[0].table.sorted_by == "mean"

@@ -72,7 +72,10 @@ def test_a_draft_of_any_real_result_is_accepted_and_accepts_it_or_names_its_faul
         if not isinstance(parsed, Parsed) or parsed.result is None or not parsed.result.leaves:
             continue
         board, _ = drafted(parsed.result)
-        assert sum(len(task.leaves) for task in board.tasks) == len(parsed.result.leaves), parsed.path
+        leaves = [leaf.id for task in board.tasks for leaf in task.leaves]
+        beside = {leaf for column in board.columns for leaf in column.leaves}  # of which less is better
+        assert not beside.intersection(leaves), parsed.path
+        assert len(leaves) + len(beside) == len(parsed.result.leaves), parsed.path
         judgement = judge_all([parsed], board)
         errors = {one.rule for one in [*judgement.verdicts[0].findings, *judgement.rows[0].findings] if one.is_error}
         assert errors <= FAULTS, parsed.path
