@@ -31,6 +31,7 @@ from bot.evaluation.identity import identified, is_hub_id, is_plain_name, why_un
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard
 from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, believed_date, own_date
+from bot.evaluation.task import Task
 from bot.evaluation.toml_file import toml_key, toml_text
 from bot.platforms.git.repository import root_of
 from bot.platforms.inputs import GITHUB_FILE, Place, commit_dates
@@ -130,6 +131,34 @@ class _Tried:
         return self.measured.form.files if self.measured.form else 0
 
 
+@dataclass(frozen=True)
+class _Drafted:
+    """A declaration, the table judged by it, and what each of the table's columns shows."""
+
+    text: str
+    board: JudgedTable
+    columns: Sequence[MappingColumn]
+
+    @property
+    def tasks(self) -> Sequence[Task]:
+        """The tasks that count."""
+        return self.board.judgement.leaderboard.tasks
+
+    @property
+    def has_own_average(self) -> bool:
+        """Tell whether the rows would be ranked by an average that no column of the table shows."""
+        return len(self.tasks) > 1 and not any(_shows(one, "average") for one in self.columns)
+
+    def scored(self, columns: Sequence[Matched]) -> list[Matched]:
+        """Those of the columns that show tasks."""
+        paths = {one.column_path for one in self.columns if _shows(one, "tasks.")}
+        return [one for one in columns if one.column.column_path in paths]
+
+
+def _shows(column: MappingColumn, what: str) -> bool:
+    return column.keys is not None and column.keys.get("value", "").startswith(what)
+
+
 def _try(table: TableFile, at: str, called: Mapping[str, str], known: Leaderboard | None, measured: Measured) -> _Tried:
     """Hold results against the tables of a file. Raises Unwritable where none names a model of them."""
     parsed = [identified(one, called) for one in measured.read]
@@ -203,36 +232,28 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings, measured)}")
     names = _names(rows, found)
 
-    def drafted(draft: tuple[str, dict[int, str]]) -> tuple[JudgedTable, list[MappingColumn]]:
-        declared = parse_leaderboard(draft[0], "board", "board.toml")
+    def drafted(shown: Matching, leads: Collection[Matched] = ()) -> _Drafted:
+        text, accessors = _declared(shown, parsed, names, known, measured, leads=leads)
+        declared = parse_leaderboard(text, "board", "board.toml")
         judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, commit_dates(places))
         board = JudgedTable(table, found, rows, judgement, names)
-        return board, _columns(board, matching, keys, draft[1])
+        return _Drafted(text, board, _columns(board, shown, keys, accessors))
 
-    draft = _declared(matching, parsed, names, known, measured)
-    board, columns = drafted(draft)
-    ranking = ""
-    if known is None and len(board.judgement.leaderboard.tasks) > 1 and not any(map(_is_average, columns)):
-        tasks = {task.id: task for task in board.judgement.leaderboard.tasks}
-        first = leading(found, columns, tasks)
-        leads = [one for one in matching.matched if first and one.column.column_path == first.column_path]
-        others = [one for one in matching.matched if one not in leads]
-        scored = {one.column_path for one in columns if one.keys and one.keys.get("value", "").startswith("tasks.")}
-        if leads and _is_mean(leads[0], [one for one in others if one.column.column_path in scored]):
-            whole, matching = matching, replace(matching, matched=tuple(others))
-            draft = _declared(matching, parsed, names, known, measured)
-            board, columns = drafted(draft)
-            matching = matching if any(map(_is_average, columns)) else whole
-        if any(map(_is_average, columns)):
-            pass
+    draft, ranking = drafted(matching), ""
+    if known is None and draft.has_own_average:
+        leads, others = _leading(draft, matching)
+        mean_of = replace(matching, matched=tuple(others))
+        whole = drafted(mean_of) if leads and _is_mean(leads[0], draft.scored(others)) else draft
+        if not whole.has_own_average:
+            draft, matching = whole, mean_of
         elif leads and all(can_be_beside(one.reading) for one in others):
             ranking = f"the board ranks by {leads[0].column.label} alone, as the table does: the others do not count"
-            draft = _declared(matching, parsed, names, known, measured, leads=leads)
-            board, columns = drafted(draft)
+            draft = drafted(matching, leads)
         else:
             ranking = f"TODO: {OWN_AVERAGE}"
-            draft = _declared(matching, parsed, names, known, measured, todo=OWN_AVERAGE)
-    text, declared = draft[0], board.judgement.leaderboard
+            draft = replace(draft, text=_declared(matching, parsed, names, known, measured, todo=OWN_AVERAGE)[0])
+    text, board, columns = draft.text, draft.board, draft.columns
+    declared = board.judgement.leaderboard
     mapping = _mapping(board, columns, keys)
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = Recomputed(board, options, declared, len(matching.columns))
@@ -411,8 +432,11 @@ def _is_mean(lead: Matched, others: Sequence[Matched]) -> bool:
     )
 
 
-def _is_average(column: MappingColumn) -> bool:
-    return column.keys is not None and column.keys.get("value", "").startswith("average")
+def _leading(draft: _Drafted, matching: Matching) -> tuple[list[Matched], list[Matched]]:
+    """The column that ranks the rows, if one does, and the others."""
+    first = leading(draft.board.found, draft.columns, {one.id: one for one in draft.tasks})
+    leads = [one for one in matching.matched if first and one.column.column_path == first.column_path]
+    return leads, [one for one in matching.matched if one not in leads]
 
 
 def _is_no_score(column: DraftColumn, shown: Sequence[Matched], measured: Measured) -> bool:

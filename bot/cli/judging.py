@@ -435,10 +435,11 @@ def fitting_leaderboard(judgement: Judgement) -> str:
         counts = [len(leaves[one] & sizes(board, one).keys()) for one in leaves if one in board.harness.formats]
         return max((count / len(keys) for count, keys in zip(counts, known, strict=True)), default=0.0)
 
+    if not leaves or share(judgement.leaderboard) >= FEW_OF_A_BOARD:
+        return ""  # without reading the others
     share_of = {name: share(load_shipped(name)) for name in shipped()}
     best = max(share_of, key=lambda name: (share_of[name], name))
-    is_other = share_of[best] > MOST_OF_A_BOARD and share(judgement.leaderboard) < FEW_OF_A_BOARD
-    return best if is_other else ""
+    return best if share_of[best] > MOST_OF_A_BOARD else ""
 
 
 def end(judgement: Judgement) -> typer.Exit:

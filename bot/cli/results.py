@@ -207,8 +207,11 @@ def explain(
     from bot.reporting.explanation import column_named, explanation_text
 
     if model and (reported or form == "json"):
-        other = "--reported asks about result files" if reported else "--format json is a report on result files"
-        raise CallError(f"--model explains a row of a board; {other}")
+        other = f"--reported {reported}" if reported else "--format json"
+        raise CallError(
+            f"--model explains a row of a board, and {other} needs its result files: explain the row without it, which "
+            f"names them, then: leaderboard-bot explain FILE {other}"
+        )
     if model:
         say(_explained_row(path, model, task, leaderboard if _names_leaderboard(context) else ""))
         return

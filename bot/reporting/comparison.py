@@ -430,8 +430,8 @@ def reported_text(readings: Readings) -> str:
     what = f"{visible(first.task)}: {visible(first.steps[-1])} ({tried})."
     if readings.is_guess:
         others = counted(readings.rivals, "value")
-        chance = f"about {readings.rivals_by_chance:.2g} of them fit a number there by chance"
-        what += f" It is a guess: readings as simple give {others} near it, and {chance}."
+        chance = f"a random number there would fit about {readings.rivals_by_chance:.2g} of them"
+        what += f" It is a guess: equally simple readings give {others} near this number, and {chance}."
     is_it = "may be" if readings.is_guess else "is most simply" if len(readings.fitting) > 1 else "is"
     return f"{text} {is_it} {what}\n\n{found}{rest}"
 

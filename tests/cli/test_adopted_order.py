@@ -39,6 +39,18 @@ def test_rows_in_ascending_order_are_ranked_by_the_column_of_which_less_is_bette
     assert [(one.title, one.higher_is_better) for one in board.columns] == [("Median", False)]
 
 
+def test_rows_from_small_models_to_large_ones_say_nothing_of_what_is_better(tmp_path: Path) -> None:
+    files = {"wren-1b": (40.5, 31.3), "ibis-3b": (52.3, 44.5), "crane-7b": (61.5, 58.1), "heron-30b": (70.2, 66.4)}
+    results = {name: {"model": name, "clean": one, "noisy": two} for name, (one, two) in files.items()}
+    lines = [f"| {name} | {one} | {two} |" for name, (one, two) in files.items()]
+    table = "\n".join(["| Model | Clean | Noisy |", "|---|---|---|", *lines, ""])
+    status, out, err = init(tmp_path, table, results)
+    assert (status, "4 of 4 rows reproduced to the printed digit" in out) == (0, True), out + err
+    tasks = load_leaderboard(str(tmp_path / "ours" / "board.toml")).tasks
+    assert [(one.title, one.higher_is_better) for one in tasks] == [("Clean", True), ("Noisy", True)]
+    assert "higher_is_better = false, if less is better" in (tmp_path / "ours" / "board.toml").read_text()
+
+
 def test_a_number_below_0_that_only_a_further_file_has_is_in_the_drafted_range(tmp_path: Path) -> None:
     """Like results/gpt-4.1.json of ztsalexey/epoch-bench: rejected, although its row is in the table."""
     gains = {"wren": (0.41, 0.82), "ibis": (0.2, 0.91), "crane": (0.37, 0.53), "heron": (-0.12, 0.6)}

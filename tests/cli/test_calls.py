@@ -51,12 +51,12 @@ def no_repository(folder: Path) -> list[str]:
         (
             lambda _: ["explain", "board", "--model", "a/b", "--reported", "27.12"],
             2,
-            "--reported asks about result files",
+            "--reported 27.12 needs its result files",
         ),
         (
             lambda _: ["explain", "board", "--model", "a/b", "-f", "json"],
             2,
-            "--format json is a report on result files",
+            "--format json needs its result files",
         ),
         (lambda _: ["rules", "nothing"], 2, "no rule 'nothing'"),
         (undeclared, 2, "mine.toml: is not valid TOML"),

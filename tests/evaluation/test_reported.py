@@ -94,7 +94,7 @@ def test_what_leaves_something_out_is_said_as_a_guess_with_its_rivals(kestrel: J
     assert found.rivals >= len(found.fitting)
     told = reported_text(found)
     assert " may be average: plain mean of the scores without gpqa" in told
-    assert f"readings as simple give {found.rivals} values near it" in told
+    assert f"equally simple readings give {found.rivals} values near this number" in told
     assert not asked(kestrel, f"{kestrel.rows[0].scores.average:.2f}").is_guess
 
 

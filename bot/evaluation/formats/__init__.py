@@ -244,7 +244,7 @@ def _unknown(content: Content, forms: Sequence[Format]) -> UnknownFormat:
         keys = f"; its keys are {examples(list(top))}" if top else ""
         why = f'has no "results" object, so it is not a result file that leaderboard-bot reads{keys}'
         return UnknownFormat(why, hint=OTHER_TOOL)
-    titles = ", ".join(known.title for known in formats())
+    titles = ", ".join(dict.fromkeys(known.title for known in formats()))
     return UnknownFormat(f"has none of the formats that leaderboard-bot reads: {titles}", hint=OTHER_TOOL)
 
 

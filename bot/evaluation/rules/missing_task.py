@@ -158,7 +158,7 @@ def _nothing(case: RowCase) -> Violation:
     hint = (
         f"name the leaderboard with --leaderboard; the file has {counted(most, 'subtask')} of {best}"
         if most
-        else "name the leaderboard that it was measured for with --leaderboard"
+        else f"measure the tasks of {board.id}, or name the leaderboard that it was measured for with --leaderboard"
     )
     lacks = f"has none of the {count:,} subtasks" if count > 1 else "does not have the only subtask"
     message = f"the file {lacks} of {board.id}: was it measured for another leaderboard?"

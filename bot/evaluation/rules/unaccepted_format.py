@@ -30,5 +30,6 @@ def unaccepted_format(case: Case) -> Violations:
         formats = case.leaderboard.harness.formats
         yield Violation(
             f"the file is of format {case.result.format}; {case.leaderboard.id} takes {' and '.join(formats)}",
-            f"name the leaderboard that it was measured for with --leaderboard; shipped are {', '.join(shipped())}",
+            "measure with a tool whose files it takes, or name the leaderboard that it was measured for with "
+            f"--leaderboard; shipped are {', '.join(shipped())}",
         )

@@ -49,7 +49,10 @@ def _by_name(column: DraftColumn) -> Better | None:
 
 
 def _by_table(shown: NumberColumn, columns: Sequence[NumberColumn], grid: Grid) -> Iterator[tuple[Better, str]]:
-    """What is better by the cells in bold, if they are the best, and by the order of the rows, with why."""
+    """What is better by the cells in bold, if they are the best, and by the order of the rows, with why.
+
+    Rows in ascending order may go from small models to large ones: this counts where they are so by an error, too.
+    """
     rows, numbers = [*shown.numbers], sorted(shown.numbers.values())
     others = [one for one in columns if one is not shown]
     bold = {row for row in rows if _is_bold(grid, row, shown)}
@@ -58,9 +61,13 @@ def _by_table(shown: NumberColumn, columns: Sequence[NumberColumn], grid: Grid) 
     least, most = numbers[: len(best)], numbers[len(numbers) - len(best) :]
     if least != most and best in (least, most):
         yield "less" if best == least else "more", "its bold cells say"
-    order = order_of(grid, shown.column_path)
-    if order and len(set(numbers)) >= FEWEST:
-        yield "less" if order == "ascending" else "more", "the order of the rows says"
+    order = order_of(grid, shown.column_path) if len(set(numbers)) >= FEWEST else ""
+    if order == "descending":
+        yield "more", "the order of the rows says"
+    if order == "ascending" and any(
+        is_less_better(one.label) and order_of(grid, one.column_path) == order for one in columns
+    ):
+        yield "less", "the order of the rows says"
 
 
 def _is_bold(grid: Grid, row: int, column: NumberColumn) -> bool:
