@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -233,12 +233,15 @@ def _described(way: NamedRows, sets: Sequence[str]) -> dict[str, Any]:
         texts.pop(place, None)
     keys: dict[str, Any] = {}
     count = len(way.rows.rows)
+    places: dict[str, list[str]] = {}  # by the words of their last keys
+    for place in texts:
+        places.setdefault(last_key(place), []).append(place)
     for name, (wanted, is_it) in FIELDS.items():
-        of_model = {at: found for at, found in texts.items() if name != "revision" or not OF_CODE.search(at)}
-        if place := _place_of(of_model, wanted, is_it):
-            keys[name] = place if len(texts[place]) == count else f"{place}?"
-    asked = [place for place in texts if last_key(place) in SETTINGS]
-    shown = [place if len(texts[place]) == count else f"{place}?" for place in asked[:6]]
+        asked = [at for key in wanted for at in places.get(key, ()) if name != "revision" or not OF_CODE.search(at)]
+        if found := next((at for at in asked if all(map(is_it, texts[at]))), ""):
+            keys[name] = found if len(texts[found]) == count else f"{found}?"
+    settings = {at for key in SETTINGS for at in places.get(key, ())}
+    shown = [at if len(texts[at]) == count else f"{at}?" for at in [at for at in texts if at in settings][:6]]
     return keys | ({"settings": shown} if shown else {})
 
 
@@ -251,12 +254,3 @@ def _scalars(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str,
             yield from _scalars(one, at, depth + 1)
         elif text := as_text(one):
             yield at, text
-
-
-def _place_of(texts: Mapping[str, Sequence[str]], wanted: Iterable[str], is_it: Callable[[str], bool]) -> str:
-    """The first place with one of these keys at which every text is what is wanted."""
-    for key in wanted:
-        for place, found in texts.items():
-            if last_key(place) == key and all(map(is_it, found)):
-                return place
-    return ""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -85,6 +86,7 @@ class NamedRows:
         return int(self.model[5:-1]) if self.model.startswith("{path") else None
 
 
+@lru_cache(maxsize=5_000)
 def words_of(key: str) -> str:
     """A key in lower letters with _ between its words: `maxScore`, `Max Score` and `max-score` are `max_score`."""
     return NO_WORD.sub("_", CAPITAL.sub("_", key).lower()).strip("_")
@@ -92,7 +94,7 @@ def words_of(key: str) -> str:
 
 def is_written(key: str) -> bool:
     """Tell whether a form can name a key everywhere: it is one line, and braces in a text are always names."""
-    return bool(key) and not set("{}") & set(key) and re.fullmatch(ONE_LINE, key) is not None
+    return bool(key) and "{" not in key and "}" not in key and re.fullmatch(ONE_LINE, key) is not None
 
 
 def last_key(place: str) -> str:

@@ -113,15 +113,20 @@ def _may_be_set(place: str, files: Mapping[str, Sequence[_File]]) -> bool:
 
 
 def _files(way: NamedRows) -> dict[str, list[_File]]:
-    """The files of each model, where each has one measurement of it."""
-    found: dict[str, dict[str, _File | None]] = {}
+    """The files of each model, where each has one measurement of it; none where no model has several."""
+    found: dict[str, dict[str, Any]] = {}
     for name, row in zip(way.names, way.rows.rows, strict=True):
         paths = found.setdefault(name, {}) if len(found) < MOST_MODELS or name in found else {}
         if row.path in paths:
             paths[row.path] = None
         elif len(paths) < MOST_FILES and name:
-            paths[row.path] = _File(dict(texts_in(row.value)), dict(_numbers(row.value)))
-    return {name: files for name, paths in found.items() if (files := [one for one in paths.values() if one])}
+            paths[row.path] = row.value
+    values = {name: [one for one in paths.values() if one is not None] for name, paths in found.items()}
+    if all(len(some) < 2 for some in values.values()):
+        return {}
+    return {
+        name: [_File(dict(texts_in(one)), dict(_numbers(one))) for one in some] for name, some in values.items() if some
+    }
 
 
 def _numbers(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:
