@@ -399,10 +399,37 @@ def _faults_between_tables(data: Mapping[str, Any]) -> Iterator[Fault]:
     yield from _twice("leaf", [leaf.get("id") for leaf in leaves])
     twice = Counter(table(one).get("id") for one in items(data.get("formats")))
     yield from (("formats", f"the form {name} is declared twice") for name, count in twice.items() if count > 1)
+    yield from _contradicted_directions(data, tasks)
     for format_id in items(table(data.get("harness")).get("formats")):
         keys = [_spelled(leaf, format_id) for leaf in leaves]
         if keys != [leaf.get("id") for leaf in leaves]:
             yield from _twice(f"{format_id} key", keys)
+
+
+def _contradicted_directions(data: Mapping[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Fault]:
+    """The tasks that count more as better though a form says that less of their metric is."""
+    for form in items(data.get("formats")):
+        for value in [one for one in items(table(form).get("values")) if table(one).get("higher_is_better") is False]:
+            reduce = value.get("reduce", "mean")
+            leaf = _like(value.get("leaf"))
+            metric = _like(value.get("metric") or ("score" if reduce == "mean" else reduce))
+            for number, task in enumerate(tasks):
+                names = [one if isinstance(one, str) else table(one).get("name") for one in items(task.get("metrics"))]
+                keys = [_spelled(one, table(form).get("id")) for one in items(task.get("leaves")) if table(one)]
+                is_read = any(leaf.fullmatch(str(one)) for one in keys) and any(
+                    metric.fullmatch(str(one)) for one in names
+                )
+                if is_read and task.get("higher_is_better", True) is True:
+                    why = f"the form {table(form).get('id')} says that less of {value.get('leaf')} is better"
+                    yield (
+                        f"tasks.{number}.higher_is_better",
+                        f"{why}: write false here, with bounds, or take it out there",
+                    )
+
+
+def _like(text: object) -> re.Pattern[str]:
+    """The names that a text with parts in braces can give."""
+    return re.compile(re.sub(r"\\\{[^{}]*\\\}", ".+", re.escape(str(text))))
 
 
 def _faults_of_columns(data: Mapping[str, Any], tasks: list[dict[str, Any]]) -> Iterator[Fault]:

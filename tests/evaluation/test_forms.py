@@ -319,6 +319,18 @@ def test_a_form_that_cannot_be_read_is_refused_with_its_key(form: str, values: s
     assert message in str(error.value)
 
 
+def test_a_task_does_not_count_up_what_its_form_counts_down() -> None:
+    down = FORM + "higher_is_better = false\n"
+    with pytest.raises(
+        MalformedDeclaration, match=r"tasks\.0\.higher_is_better: the form acme says that less of {domain}"
+    ):
+        declared(down + TASK)
+    assert declared(FORM + TASK)
+    assert declared(down.replace("pass^{k}", "loss") + TASK)
+    bounds = 'higher_is_better = false\nlower_bound = "100"\nupper_bound = "0"\nbound_reason = "the worst"\n'
+    assert declared(down + TASK.replace("metrics =", bounds + "metrics ="))
+
+
 def test_a_form_cannot_have_the_id_of_a_format_that_is_code() -> None:
     with pytest.raises(MalformedDeclaration, match="there is a format lm-eval-0"):
         declared((FORM + TASK).replace('id = "acme"', 'id = "lm-eval-0.4"'))
