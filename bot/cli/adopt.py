@@ -60,7 +60,7 @@ from bot.publishing.tables.cells import ColumnPath
 from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, names_in
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableOptions
-from bot.publishing.tables.markdown_sheet import MarkdownSheet
+from bot.publishing.tables.markdown_sheet import MarkdownSheet, named, tables_of
 from bot.publishing.tables.rows import RANKS
 from bot.publishing.tables.sheet import is_title
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated
@@ -260,6 +260,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     source, paths = source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
     notes = (*notes, visible(ranking)) if ranking else notes
+    notes = notes if at else (*notes, *_other_tables(found))
     if unused := _of_few_files(measured, rows, found):
         notes = (unused, *notes)
     if any(Path(one.name).resolve() == table.place for one in places):
@@ -281,6 +282,17 @@ def _of_few_files(measured: Measured, rows: Mapping[int, ModelFiles], found: Fou
         f"{without} of its {counted(len(rows) + without, 'row')} have no result, and the numbers come from "
         f"{counted(len(used), 'file')} of {len(used) + len(unused)}; not used: {examples(unused)}"
     )
+
+
+def _other_tables(found: FoundTable) -> Iterator[str]:
+    """What to write for another table of a Markdown file, if it has one of three rows or more."""
+    grid = found.place.grid
+    if not isinstance(grid, MarkdownSheet):
+        return
+    tables = tables_of(grid.text)
+    others = [f"--at {quote(named(one, tables))}" for one in tables if one != grid.table and len(one.rows) > 2]
+    if others:
+        yield visible(f"the file has {counted(len(others), 'other table')}: {first_few(others, MOST_NAMES)}")
 
 
 def _named_in_heading(found: FoundTable) -> str:

@@ -123,6 +123,7 @@ def test_a_table_is_named_by_the_headings_above_it(tmp_path: Path) -> None:
     text = f"## Set A\n\n#### eps 8\n\n{lines()}\n## Set B\n\n#### eps 8\n\n{other}"
     done = adopted(tmp_path, text)
     assert done.stdout.startswith('board.md, table "Set A > eps 8": 3 of 3 rows'), done.output
+    assert "the file has 1 other table: --at 'Set B > eps 8'" in done.stderr
     names = frozenset({"Model", "reading", "sums"})
     cells = [MarkdownSheet(text, at, names).cell(0, ("reading",)) for at in ("Set A > eps 8", "1", "Set B", "2")]
     assert cells == ["12.65", "12.65", "6.33", "6.33"]
