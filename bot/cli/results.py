@@ -286,6 +286,7 @@ def _undeclared(entry: Entry, declared: Leaderboard) -> str:
 
 def _explain_reported(judgement: Judgement, reported: str, task: str, form: str) -> int:
     """Say which readings of one row's files give a number; the exit status is 1 where none does."""
+    from bot.evaluation.benchmarks.mmlu_family import TITLES, recognise
     from bot.evaluation.reported import parse_reported, read_reported
     from bot.reporting.comparison import reported_json, reported_text
 
@@ -299,4 +300,8 @@ def _explain_reported(judgement: Judgement, reported: str, task: str, form: str)
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
     found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)
     say(reported_text(found) if form == "text" else to_json(reported_json(found)) + "\n")
+    families = {known.family for result in results if (known := recognise(result)) is not None}
+    if not found.fitting and families:
+        named = " and ".join(TITLES[one] for one in sorted(families))
+        warn(f"their MMLU is that of {named}; other implementations give other numbers: leaderboard-bot audit mmlu")
     return 0 if found.fitting else 1

@@ -161,7 +161,7 @@ class ComparedTask:
     """One task of both measurements. `p_adjusted` is Holm's; `smallest` the least difference that could have shown.
 
     `unpaired` says why its sample logs make no pairs, "" where there are none. It is `not tested` where an error is
-    unknown.
+    unknown. `is_pooled` says that the values are means over the questions of several subtasks.
     """
 
     id: str
@@ -176,6 +176,7 @@ class ComparedTask:
     unpaired: str = ""
     less_is_better: bool = False
     metric: str = ""
+    is_pooled: bool = False
 
     @property
     def is_worse(self) -> bool:
@@ -288,7 +289,7 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
         contrast, method = _contrast(first, second, None)
     return ComparedTask(
         first.id, values, points, contrast, None, method, "not tested", "", pairs, unpaired, first.less_is_better,
-        first.metric,
+        first.metric, is_pooled=first.counts is not None and len(first.leaves) > 1,
     )  # fmt: skip
 
 

@@ -82,8 +82,9 @@ class Reading:
 class Readings:
     """The readings that fit, how many were tried, and how many distinct values would fit by chance.
 
-    `nearest` has the three nearest readings where none fits. `rivals` are the values that readings as simple as the
-    first have near the number, itself among them, and `rivals_by_chance` how many of so many fit a number there.
+    `nearest` has the three nearest simple readings of whole tasks where none fits. `rivals` are the values that
+    readings as simple as the first have near the number, itself among them, and `rivals_by_chance` how many of so many
+    fit a number there.
     """
 
     reported: Reported
@@ -97,7 +98,12 @@ class Readings:
     @property
     def is_guess(self) -> bool:
         """Whether the first reading leaves something out or changes two things, or may fit by chance."""
-        return bool(self.fitting) and (self.fitting[0].cost >= LEFT_OUT or self.rivals_by_chance > UNLIKELY)
+        return bool(self.fitting) and (self.fitting[0].cost >= LEFT_OUT or self.has_rivals)
+
+    @property
+    def has_rivals(self) -> bool:
+        """Whether readings as simple as the first have so many values near the number that one fits by chance."""
+        return self.rivals_by_chance > UNLIKELY
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +159,9 @@ def read_reported(
         raise CallError(f"there is no task {task_id} in these results" if task_id else "these results hold no number")
     readings = _distinct(sorted(_printed(values, reported), key=lambda one: one.cost))
     fitting = [one for one in readings if reported.fits(one.value)]
-    nearest = sorted(readings, key=lambda one: abs(one.value - reported.value))[:NEAREST]
+    parts = {member.key for column in columns if len(column.members) > 1 for member in column.members}
+    whole = [one for one in readings if one.task not in parts and one.cost <= LEFT_OUT] or readings
+    nearest = sorted(whole, key=lambda one: abs(one.value - reported.value))[:NEAREST]
     if not fitting and reported.unit * EXACT <= reported.top:
         values += _two_changes(columns, task_id)
         readings = _distinct(sorted(_printed(values, reported), key=lambda one: one.cost))

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
 from bot.evaluation.finding import counted, examples, first_few, grouped
-from bot.evaluation.reported import Reading, Readings
+from bot.evaluation.reported import LEFT_OUT, Reading, Readings
 from bot.evaluation.statistics import FEWEST_TASKS, LEVEL, mcnemar_p
 from bot.reporting.escape import brief, code, plain_markup, visible
 from bot.reporting.table import Cell, Table, markdown_table, text_table
@@ -257,6 +257,8 @@ def _methods(comparison: RunComparison) -> list[str]:
     shown = [f"{visible(metric)} of {examples(tasks, MOST_TASKS)}" for metric, tasks in by_metric.items() if metric]
     more = "; and others" if len(shown) > MOST_TASKS else ""
     lines = [f"Metric: {'; '.join(shown[:MOST_TASKS])}{more}."] if shown else []
+    pooled = [one.id for one in comparison.tasks if one.is_pooled]
+    lines += [f"Means over questions, not over subtasks: {examples(pooled, MOST_TASKS)}."] if pooled else []
     tested = [one for one in comparison.tasks if one.conclusion != "not comparable" and one.contrast.p is not None]
     by_method: dict[str, list[str]] = {}
     for one in tested:
@@ -408,32 +410,38 @@ def _object(one: ComparedTask) -> dict[str, Any]:
 
 
 REPORTED_SCHEMA = "leaderboard-bot/reported/1"
-READINGS_SHOWN = 10  # readings that the text lists
+READINGS_SHOWN = 3  # readings that the text lists
 
 
 def reported_text(readings: Readings) -> str:
     """The readings that give the number, simplest first, or the nearest where none does."""
     text = readings.reported.text
-    tried = f"{counted(readings.tried, 'reading')} tried, of which about {readings.by_chance:.2g} would fit by chance"
+    tried = f"{counted(readings.tried, 'reading')} tried; {_odds(readings.by_chance)}"
     if not readings.fitting:
         nearest = "\n".join(
             _lines(one, f"off by {one.value - readings.reported.value:+.4g}") for one in readings.nearest
         )
         return f"No reading of these results gives {text} ({tried}). The nearest:\n\n{nearest}"
+    simple = [one for one in readings.fitting if one.cost <= LEFT_OUT] or readings.fitting
+    shown = simple[:READINGS_SHOWN]
     found = "\n".join(
-        _lines(one, f"off by {one.value - readings.reported.value:+.2g}" if readings.is_guess else "")
-        for one in readings.fitting[:READINGS_SHOWN]
+        _lines(one, f"off by {one.value - readings.reported.value:+.2g}" if readings.is_guess else "") for one in shown
     )
-    more = len(readings.fitting) - READINGS_SHOWN
+    more = len(readings.fitting) - len(shown)
     rest = f"\n… and {counted(more, 'longer reading')}; --format json lists all\n" if more > 0 else ""
     first = readings.fitting[0]
     what = f"{visible(first.task)}: {visible(first.steps[-1])} ({tried})."
     if readings.is_guess:
-        others = counted(readings.rivals, "value")
-        chance = f"a random number there would fit about {readings.rivals_by_chance:.2g} of them"
-        what += f" It is a guess: equally simple readings give {others} near this number, and {chance}."
+        others = f"{readings.rivals} values of readings as simple are near this number"
+        what += f" It is a guess: {others if readings.has_rivals else 'no simple reading gives this number'}."
     is_it = "may be" if readings.is_guess else "is most simply" if len(readings.fitting) > 1 else "is"
     return f"{text} {is_it} {what}\n\n{found}{rest}"
+
+
+def _odds(by_chance: float) -> str:
+    """How often a number that has nothing to do with the results would fit as well."""
+    one_in = round(1 / by_chance) if by_chance else 0
+    return "a random number would often fit" if one_in == 1 else f"1 random number in {one_in:,} would fit"
 
 
 def _lines(reading: Reading, note: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.world.hub import Hub
 from tests.world.local_git import git
 from tests.world.results import TINY, result
 
+REFERENCE = os.environ.get("LEADERBOARD_BOT_REFERENCE", "")
 ROOT = Path(__file__).resolve().parents[2]
 KESTREL, OSPREY = (f"examples/results/example-org__{name}-7b" for name in ("kestrel", "osprey"))
 
@@ -392,6 +394,15 @@ def test_a_board_whose_requests_nobody_merged_says_what_to_do(tmp_path: Path) ->
     refused = call(KESTREL, "--board", str(tmp_path))
     assert refused.returncode == 2
     assert f"{tmp_path} has no row: publish one there and merge its request" in refused.stderr
+
+
+@pytest.mark.skipif(not REFERENCE, reason="LEADERBOARD_BOT_REFERENCE is not set")
+def test_a_number_of_another_mmlu_leads_to_its_audit() -> None:
+    mmlu = Path(REFERENCE) / "lm_eval_old" / "llama-7B_mmlu_5-shot.json"
+    told = completed("explain", str(mmlu), "--reported", "35.1")
+    assert told.returncode == 1
+    assert "their MMLU is that of the harness of early 2023 (choice texts are scored)" in told.stderr
+    assert told.stdout.startswith("No reading of these results gives 35.1 (")
 
 
 def test_what_is_no_result_has_no_reported_number() -> None:

@@ -87,6 +87,15 @@ def test_a_subtask_that_was_left_out_is_named(kestrel: Judgement) -> None:
     assert any("without leaderboard_musr_object_placements" in step for one in found for step in one.steps)
 
 
+def test_the_nearest_readings_are_simple_ones_of_whole_tasks(kestrel: Judgement) -> None:
+    result = kestrel.rows[0].result
+    subtask = 100 * result.leaves["leaderboard_musr_team_allocation"].numbers["acc_norm,none"]
+    nearest = asked(kestrel, f"{subtask + 0.0123:.4f}").nearest
+    assert len(nearest) == 3
+    assert not any(one.task.startswith("leaderboard_musr_") for one in nearest)
+    assert not any(" without " in step for one in nearest for step in one.steps)
+
+
 def test_what_leaves_something_out_is_said_as_a_guess_with_its_rivals(kestrel: Judgement) -> None:
     scores = [task.score or 0.0 for task in kestrel.rows[0].scores.tasks if task.id != "gpqa"]
     found = asked(kestrel, f"{sum(scores) / len(scores):.2f}")
@@ -94,7 +103,7 @@ def test_what_leaves_something_out_is_said_as_a_guess_with_its_rivals(kestrel: J
     assert found.rivals >= len(found.fitting)
     told = reported_text(found)
     assert " may be average: plain mean of the scores without gpqa" in told
-    assert f"equally simple readings give {found.rivals} values near this number" in told
+    assert "It is a guess: no simple reading gives this number." in told
     assert not asked(kestrel, f"{kestrel.rows[0].scores.average:.2f}").is_guess
 
 
