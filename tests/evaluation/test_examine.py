@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.evaluation.formats import parse_result
+from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, to_json
 from bot.reporting.text import Ink, terminal_text
@@ -72,3 +73,42 @@ def test_a_secret_is_in_no_output() -> None:
     ]
     shown += [repr(judgement.verdicts[0].parsed), str(outcome_of(data).verdict)]
     assert all(TOKEN[3:] not in text for text in shown)
+
+
+SECRET = "s3cr3tAbcdefgh1234"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"base_url=https://bob:{SECRET}@llm.acme.com/v1,model=acme/m",
+        f"https://{SECRET}@llm.acme.com/v1",
+        f"base_url=https://llm.acme.com/v1?key={SECRET}",
+        f"https://llm.acme.com/v1?api-version=2024&api-key={SECRET}",
+        f"https://acme.blob.core.windows.net/x?sv=2020&sig={SECRET}",
+        f"https://b.s3.amazonaws.com/x?X-Amz-Date=1&X-Amz-Signature={SECRET}#a",
+        f"Authorization: Bearer {SECRET}",
+        f"lm_eval --api-key {SECRET} --tasks a",
+        f"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{SECRET}",
+        {"headers": {"Ocp-Apim-Subscription-Key": SECRET}},
+        {"openaiApiKey": SECRET},
+    ],
+)
+def test_a_secret_is_found_wherever_a_call_has_it(text: object) -> None:
+    assert secrets_in({"x": text}, "")
+    assert SECRET not in str(without_secrets(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://bob:${PASSWORD}@llm.acme.com/v1",
+        "https://bob@llm.acme.com/v1",
+        "https://llm.acme.com/v1?api-version=2024-06-01&tokenizer=acme/long-tokenizer&key=EMPTY",
+        "ssh://git@github.com/acme/results",
+        "the bearer certificates of --token-limit questions",
+        "pretrained=acme/global-mmlu-lite-model-of-glm-4-9b-chat,max_tokens=1000000000",
+    ],
+)
+def test_an_address_without_a_secret_is_none(text: str) -> None:
+    assert secrets_in({"x": text}, "") == ()

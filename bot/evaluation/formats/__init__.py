@@ -46,11 +46,13 @@ from bot.evaluation.formats.olmes import OLMES
 from bot.evaluation.formats.open_compass import OPEN_COMPASS
 from bot.evaluation.formats.open_llm_v1 import OPEN_LLM_V1
 from bot.evaluation.formats.sameness import as_measured
-from bot.evaluation.formats.secrets import HIDDEN, credentials, hider, secrets_in
+from bot.evaluation.formats.secrets import HIDDEN, credentials, hider, holds_secret, secrets_in, without_secrets
 from bot.evaluation.result import HarnessVersion, LeafResult, MalformedField, Model, Result
 
 # Arguments of a harness with a password or token contain one of these; searching for more would take too long.
-SIGNS = ("key", "token", "auth", "passw", "secret", "hf_", "sk-", "gh", "akia", "aiza")
+SIGNS = ("key", "token", "auth", "pass", "pwd", "secret", "bearer", "cookie", "://", "hf_", "sk-", "gh", "glpat",
+         "akia", "asia", "aiza", "ya29", "gsk_", "xai-", "nvapi", "r8_", "pplx", "dapi", "tgp_", "xox",
+         "eyj")  # fmt: skip
 # How the Hub's client lays a model out in its cache.
 CACHED = re.compile(r"(?:.*/)?models--(?:(?P<org>[^/]+?)--)?(?P<name>[^/]+)/snapshots/(?P<revision>[0-9a-f]{40})/?")
 
@@ -60,24 +62,32 @@ def finished(result: Result, content: Content) -> Result:
     result = bounded(result)
     if content.repeated:
         result = replace(result, repeated=tuple(content.repeated))
-    result = _from_cache(_without_config_secrets(result, content.recorded_config))
+    result = _from_cache(_without_secret_settings(_without_call_secrets(result, content.recorded_call)))
     measured = as_measured(result.model)
     return _spelled(result if measured is result.model else replace(result, model=measured))
 
 
-def _without_config_secrets(result: Result, config: dict[str, Any]) -> Result:
-    """Find what lm-eval was called with among its `config`; formats that record more look for themselves."""
-    spelled = repr(config).lower()
+def _without_call_secrets(result: Result, recorded: dict[str, Any]) -> Result:
+    """Find what lm-eval was called with; formats that record more look for themselves."""
+    spelled = repr(recorded).lower()
     if not any(sign in spelled for sign in SIGNS):
         return result
-    found = secrets_in(config, "/config")
+    found = secrets_in(recorded, "")
     if not found:
         return result
-    texts = credentials("", config)
+    texts = credentials("", recorded)
     if len(texts) > MAX_FOUND:
         raise MalformedResult(f"holds {len(texts):,} passwords or tokens; more than {MAX_FOUND} are not read")
     clean = msgspec.convert(_without(msgspec.to_builtins(result), hider(texts)), Result)
     return replace(clean, secrets=tuple(sorted({*result.secrets, *found})))
+
+
+def _without_secret_settings(result: Result) -> Result:
+    """Find those in any other setting: a system prompt, what a form of a board names."""
+    if not holds_secret("", result.settings):
+        return result
+    found = {*result.secrets, result.pointer_to("settings")}
+    return replace(result, settings=without_secrets(result.settings), secrets=tuple(sorted(found)))
 
 
 def _without(value: Any, texts: re.Pattern[str]) -> Any:

@@ -170,10 +170,14 @@ class Content:
         return "|" in "".join(self.results or ())
 
     @property
-    def recorded_config(self) -> dict[str, Any]:
-        """The `config` of a decoded single file, else an empty object."""
+    def recorded_call(self) -> dict[str, Any]:
+        """What a decoded single file says of its call: `config`, and the arguments that lm-eval repeats for tasks."""
         value = self.__dict__.get("value") if len(self.files) == 1 else None
-        return (self.config or {}) if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            return {}
+        tasks = {key: one.get("metadata") for key, one in (self.table("configs") or {}).items() if type(one) is dict}
+        repeated = {key: {"metadata": one} for key, one in tasks.items() if type(one) is dict and len(one) > 1}
+        return {"config": self.config or {}, "configs": repeated}
 
     @cached_property
     def value(self) -> Any:

@@ -1,7 +1,7 @@
 """The file holds a password or a token.
 
 ## What it does
-Looks for fields such as `api_key`, and for tokens of the Hub, GitHub or OpenAI. Never repeats the value.
+Looks for fields such as `api_key`, tokens of services, and passwords in addresses. Never repeats the value.
 
 ## Why is this bad?
 Every reader of the results can use the account.
