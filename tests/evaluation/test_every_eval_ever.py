@@ -235,3 +235,17 @@ def test_a_name_that_is_only_a_metric_leaves_the_leaf_to_the_dataset() -> None:
     one = result("accuracy", 0.5) | {"source_data": {"dataset_name": "gsm8k", "source_type": "hf_dataset"}}
     assert list(parse_result(dumps(record(one))).leaves) == ["gsm8k"]
     assert list(parse_result(dumps(record(result("mathqa_accuracy", 0.5)))).leaves) == ["mathqa_accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("details", "name", "precision"),
+    [
+        ({"lora": "acme/lora"}, "acme/lora", ""),
+        ({"quantization": "fp8"}, "acme/atlas-7b", "fp8"),
+        ({"model_args": "pretrained=acme/atlas-7b", "load_in_4bit": True}, "acme/atlas-7b", "4bit"),
+        ({"quantization": "none", "architecture": "x"}, "acme/atlas-7b", ""),
+    ],
+)
+def test_details_that_change_the_weights_count(details: dict[str, Any], name: str, precision: str) -> None:
+    model = parse_result(dumps(record(ACC, model_info={"id": "acme/atlas-7b", "additional_details": details}))).model
+    assert (model.id, model.precision) == (name, precision)

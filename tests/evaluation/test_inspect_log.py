@@ -214,3 +214,17 @@ def test_samples_that_ended_with_an_error_are_counted(epochs: int, total: int, c
     log = header(results=counts)
     log["eval"]["config"] = {"epochs": epochs}
     assert parse_result(dumps(log)).leaves["inspect_evals/toy match"].errored == errored
+
+
+@pytest.mark.parametrize(
+    ("model", "arguments", "is_told"),
+    [
+        ("hf/acme/atlas-7b", {"model_path": "runs/step-100"}, True),
+        ("hf/acme/atlas-7b", {"load_format": "dummy"}, True),
+        ("hf/local", {"model_path": "runs/step-100"}, False),
+        ("hf/acme/atlas-7b", {"model_path": "acme/atlas-7b"}, False),
+    ],
+)
+def test_weights_that_the_name_does_not_have_are_an_error(model: str, arguments: dict[str, str], is_told: bool) -> None:
+    result = parse_result(dumps(patch(patch(header(), "/eval/model", model), "/eval/model_args", arguments)))
+    assert [one.is_error for one in result.contradictions] == [True] * is_told

@@ -9,6 +9,7 @@ import pytest
 
 from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun
+from bot.evaluation.formats.sameness import settings_of
 from bot.evaluation.result import Model
 from bot.evaluation.submission import parse_submission
 from bot.reporting.locate import Locator
@@ -142,3 +143,21 @@ def test_a_command_is_given_for_a_model_of_the_hub_without_settings() -> None:
     assert rerun(Rerun(Model(RUN), ("aime",), 0, {})) == ""
     assert rerun(Rerun(model, ("aime",), 0, {"process_output": "r1_style"})) == ""
     assert dict(parse_result(dumps(run(MATH, process_output="r1_style"))).settings) == {"process_output": "r1_style"}
+
+
+@pytest.mark.parametrize(
+    ("argument", "name", "precision"),
+    [
+        ({"peft": "acme/lora"}, "acme/lora", "bfloat16"),
+        ({"load_in_8bit": True}, "acme/atlas-7b", "8bit"),
+        ({"max_length": 512}, "acme/atlas-7b", "bfloat16"),
+    ],
+)
+def test_the_arguments_of_the_model_count(argument: dict[str, object], name: str, precision: str) -> None:
+    data = run(task("gsm8k", {"primary_score": 0.5}, 10))
+    data["model_config"] |= {"model": "acme/atlas-7b", "dtype": "bfloat16"}
+    plain = parse_result(dumps(data))
+    data["model_config"] |= argument
+    result = parse_result(dumps(data))
+    assert (result.model.id, result.model.precision) == (name, precision)
+    assert (settings_of(result) == settings_of(plain)) is ("max_length" not in argument)

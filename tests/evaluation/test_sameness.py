@@ -125,6 +125,23 @@ def test_an_adapter_is_another_model(extra: str, name: str, path: bool) -> None:
 
 
 @pytest.mark.parametrize(
+    ("extra", "severity"),
+    [
+        ("load_format=dummy", "error"),
+        ("random_weights=True", "error"),
+        ("config_overrides={'num_hidden_layers': 10}", "error"),
+        ("ckpt_dir=runs/step-100", "warning"),
+        ("state_dict=other.pt", "warning"),
+        ("checkpoint_dir=checkpoints/example-org/kestrel-7b", ""),
+        ("load_format=safetensors", ""),
+    ],
+)
+def test_weights_that_the_name_does_not_have_are_told(extra: str, severity: str) -> None:
+    findings = judgement_of({"a.json": with_args(extra)}).verdicts[0].findings
+    assert [str(one.severity) for one in findings if one.rule == "contradicts-itself"] == [severity] * bool(severity)
+
+
+@pytest.mark.parametrize(
     ("extra", "precision"),
     [
         ("load_in_4bit=True", "4bit"),
@@ -149,6 +166,16 @@ def test_an_adapter_is_another_model(extra: str, name: str, path: bool) -> None:
         ("quantization_config=FineGrainedFP8Config()", "fp8"),
         ('hf_overrides={"quantization_config": {"quant_method": "compressed-tensors"}}', "compressed-tensors"),
         ("quantize=bitsandbytes-nf4", "nf4"),
+        ("w_bits=4", "4bit"),
+        ("int8=True", "int8"),
+        ("low_bit=sym_int4", "int4"),
+        ("awq_path=kestrel-w4.pt", "AWQ"),
+        ("bnb_config=nf4", "bitsandbytes"),
+        ("model_file=kestrel-7b.Q5_K_M.gguf", "GGUF-Q5_K_M"),
+        ("model_path=example-org/kestrel-7b-GGUF:Q4_K_M", "GGUF-Q4_K_M"),
+        ("provider={'quantizations': ['fp4']}", "fp4"),
+        ("from_pretrained_kwargs={'load_in_8bit': True}", "8bit"),
+        ("quantization_param_path=scales.json,tokenizer=kestrel.gguf", "bfloat16"),
         ("load_in_4bit=False,quantization=none,load_format=auto,autogptq=False", "bfloat16"),
         ("quantization_config=BitsAndBytesConfig(load_in_4bit=False, load_in_8bit=False)", "bfloat16"),
     ],

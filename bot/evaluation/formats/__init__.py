@@ -23,6 +23,7 @@ from msgspec.structs import replace
 
 from bot.errors import CallError, MalformedResult, UnknownFormat
 from bot.evaluation.finding import examples, in_units, shown
+from bot.evaluation.formats import contradictions
 from bot.evaluation.formats.bfcl import BFCL
 from bot.evaluation.formats.content import OTHER_TOOL, Content
 from bot.evaluation.formats.euroeval import EUROEVAL
@@ -63,6 +64,8 @@ def finished(result: Result, content: Content) -> Result:
     if content.repeated:
         result = replace(result, repeated=tuple(content.repeated))
     result = _from_cache(_without_secret_settings(_without_call_secrets(result, content.recorded_call)))
+    if of_weights := contradictions.of_weights(result):
+        result = replace(result, contradictions=(*result.contradictions, *of_weights))
     measured = as_measured(result.model)
     return _spelled(result if measured is result.model else replace(result, model=measured))
 

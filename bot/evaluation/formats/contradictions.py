@@ -9,8 +9,8 @@ from typing import Any
 
 from bot.evaluation.finding import examples, shown
 from bot.evaluation.formats.fields import arguments, number, precision, revision, table, text
-from bot.evaluation.formats.sameness import adapter_of, changes_of, in_one_spelling, names_in
-from bot.evaluation.result import Contradiction
+from bot.evaluation.formats.sameness import adapter_of, changes_of, elsewhere_in, in_one_spelling, names_in
+from bot.evaluation.result import Contradiction, Result
 
 # Of n answers to each question pass@1 is estimated by their mean, which is avg@n.
 ONE_OF = re.compile(r"pass(?:@k:k=1[&,]n=|@1:)(\d+)(?:_samples)?")
@@ -31,10 +31,9 @@ def of_lm_eval(top: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Contr
     commits = [*_two("commit", config.get("model_sha"), asked, "/config/model_sha", revision)]
     found = [
         *_names(text(top.get("model_name")), pairs, args, "/model_name"),
-        *_changed(pairs, args, "/config/model_args"),
         *_class(top, config),
         *(commits or _two("revision", config.get("model_revision"), asked, "/config/model_revision", text)),
-        *_two("data type", config.get("model_dtype"), pairs.get("dtype"), "/config/model_dtype", _data_type),
+        *_two("data type", config.get("model_dtype"), _dtype(pairs), "/config/model_dtype", _data_type),
         *_generation(config.get("gen_kwargs"), table(top.get("configs"))),
         *_hash("chat_template", top),
         *_hash("system_instruction", top),
@@ -58,12 +57,23 @@ def unequal_means(numbers: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
+def of_weights(result: Result) -> tuple[Contradiction, ...]:
+    """A model's name beside arguments after which the weights are none that it has, or that load others."""
+    model, pointer = result.model, result.pointer_to("arguments")
+    if not model.id or not model.args:
+        return ()
+    named = f"the model is {shown(model.id)} by its name, and"
+    changed = [f"{named} {name}={shown(value)} changes its weights" for name, value in changes_of(model.args)]
+    loaded = [f"{named} its weights were loaded by {name}={shown(value)}" for name, value in elsewhere_in(model)]
+    found = [Contradiction(what, pointer, is_error=what in changed, hint=OTHER_MODEL) for what in (*changed, *loaded)]
+    return tuple(found[:MOST])
+
+
 def of_lighteval(general: Mapping[str, Any], config: Mapping[str, Any], args: str) -> tuple[Contradiction, ...]:
     """The contradictions of a file of lighteval."""
     name = text(general.get("model_name")) if config.get("model_name") else ""
     found = [
         *_names(name, {"model_name": text(config.get("model_name"))}, args, "/config_general/model_name"),
-        *_changed({"model_name": text(config.get("model_name"))}, args, "/config_general/model_config"),
         *_two("commit", general.get("model_sha"), config.get("revision"), "/config_general/model_sha", revision),
         *_two("data type", general.get("model_dtype"), config.get("dtype"), "/config_general/model_dtype", _data_type),
     ]  # fmt: skip
@@ -84,13 +94,6 @@ def _names(name: str, pairs: Mapping[str, str], args: str, pointer: str) -> Iter
         yield Contradiction(what, pointer, is_error=True)
 
 
-def _changed(pairs: Mapping[str, str], args: str, pointer: str) -> Iterator[Contradiction]:
-    """A name beside arguments after which the weights are none that it has."""
-    for name, value in changes_of(args) if (named := names_in(pairs)) else ():
-        what = f"the model is {shown(named[0])} by its name, and {name}={shown(value)} changes its weights"
-        yield Contradiction(what, pointer, is_error=True, hint=OTHER_MODEL)
-
-
 def _bare(name: str) -> str:
     return name.strip().rstrip("/").removeprefix("./").casefold()
 
@@ -106,6 +109,10 @@ def _two(what: str, one: object, other: object, pointer: str, spell: Any) -> Ite
     if ours and theirs and ours != theirs:
         said = f"the {what} is {shown(ours)} where the run recorded it, and {shown(theirs)} in the arguments"
         yield Contradiction(said, pointer)
+
+
+def _dtype(pairs: Mapping[str, str]) -> str:
+    return next((pairs[name] for name in ("dtype", "torch_dtype", "precision") if pairs.get(name)), "")
 
 
 def _data_type(value: object) -> str:

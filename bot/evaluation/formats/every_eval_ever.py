@@ -25,6 +25,7 @@ from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.euroeval import HALF, MOST_LINES, START, means_of_rounds
 from bot.evaluation.formats.fields import (
     Given,
+    arguments,
     contradicted,
     free_name,
     items,
@@ -37,6 +38,7 @@ from bot.evaluation.formats.fields import (
     whole,
 )
 from bot.evaluation.formats.format import Format, stderr_after
+from bot.evaluation.formats.sameness import names_weights
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, model_size
 
@@ -205,10 +207,16 @@ def _model(info: Mapping[str, Any]) -> Model:
         revision=revision(details.get("sha"), asked),
         precision=text(details.get("dtype")) or text(details.get("precision")),
         chat_template={"true": True, "false": False}.get(str(details.get("chat_template")).lower()),
-        args=text(details.get("model_args")),
+        args=_arguments(details),
         requested_revision=asked,
         parameters=_parameters(details.get("num_model_parameters")),
     )
+
+
+def _arguments(details: Mapping[str, Any]) -> str:
+    """The arguments of the model, with what else of the details says that its weights are others."""
+    others = {name: value for name, value in details.items() if names_weights(name)}
+    return ",".join(filter(None, (text(details.get("model_args")), arguments(others)[1] if others else "")))
 
 
 def _parameters(value: object) -> int | None:

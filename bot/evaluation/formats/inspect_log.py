@@ -13,6 +13,7 @@ from typing import Any
 
 from bot.errors import UnknownFormat
 from bot.evaluation.definition import AskedDefinitions, picked
+from bot.evaluation.finding import shown
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     arguments,
@@ -120,6 +121,10 @@ def parse(content: Content) -> Result:
 def _contradictions(run: Mapping[str, Any], above: str) -> Iterator[Contradiction]:
     if text(run.get("model")).startswith(MOCK):
         yield Contradiction("the answers are made up: mockllm is no model", f"{above}/eval/model", is_error=True)
+    name, path = text(run.get("model")), text(table(run.get("model_args")).get("model_path"))
+    if path and not name.endswith(("/local", f"/{path}")):
+        what = f"the model is {shown(name)} by its name, and {shown(path)} by its arguments"
+        yield Contradiction(what, f"{above}/eval/model_args/model_path", is_error=True)
 
 
 def _at(log: Any, pointer: str) -> Any:

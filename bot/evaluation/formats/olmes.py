@@ -15,6 +15,7 @@ from bot.evaluation.definition import AskedDefinitions, picked
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     Given,
+    arguments,
     contradicted,
     free_name,
     items,
@@ -29,6 +30,7 @@ from bot.evaluation.formats.fields import (
     whole,
 )
 from bot.evaluation.formats.format import Format, Kind, Rerun, command_line, has_keys
+from bot.evaluation.formats.sameness import adapter_of, quantization_of
 from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.result import GroupRow, HarnessVersion, LeafResult, Model, Result
 
@@ -37,6 +39,7 @@ ONE_TASK = ("task_name", "task_config", "metrics", "model_config")
 NO_METRICS = frozenset({"task", "num_instances", "task_config", "processing_time", "alias", "task_hash", "model_hash"})
 PRIMARY = "primary_score"
 SETTINGS = ("chat_template", "system_prompt", "process_output")
+NO_ARGUMENTS = ("model", "model_path", "model_type", "metadata", *SETTINGS)  # of a model's configuration
 HUB_PATH = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 # The members of a task's configuration that decide what is asked, and of these what only says how answers are kept.
 DECIDING = (
@@ -189,13 +192,15 @@ def _model(config: Mapping[str, Any], *, has_chat: bool | None) -> Model:
         precision=text(config.get("dtype")) or text(config.get("torch_dtype")),
         chat_template=has_chat,
         source=text(config.get("model_type")),
+        args=arguments({name: value for name, value in config.items() if name not in NO_ARGUMENTS})[1],
         requested_revision=text(config.get("revision")),
     )
 
 
 def rerun(wanted: Rerun) -> str:
     """The call of OLMES, for a model of the Hub that was asked with no setting of its own; an alias says the shots."""
-    if not HUB_PATH.fullmatch(wanted.model.id) or wanted.settings:
+    args = wanted.model.args
+    if not HUB_PATH.fullmatch(wanted.model.id) or wanted.settings or adapter_of(args) or quantization_of(args):
         return ""
     words = ["olmes", "--model", wanted.model.id]
     words += ["--revision", wanted.model.revision] if wanted.model.revision else []

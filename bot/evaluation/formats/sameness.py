@@ -35,7 +35,14 @@ CLASS = re.compile(r"([A-Za-z]\w*?)(?:Config)?\b(?=[\"'\s]*(?:[({<]|$)|(?<=Confi
 NO_ROUNDING = frozenset({"unquant", "unquantized", "no"})
 FULL = frozenset({"bfloat16", "float16", "float32", "float64"})
 BITS = {"2": "2bit", "3": "3bit", "4": "4bit", "8": "8bit"}
-GGUF_KIND = re.compile(r"(?i)(?:^|[-_./])((?:I?Q[1-8](?:_[A-Z0-9]+)*)|BF16|F16|F32)(?=\.gguf$|[-.]|$)")
+OFF = re.compile(r"(?i)\b(?:false|off|no|none|null|0|disabled?|never|no_think\w*)\b")  # of a switch that has more words
+IN_PROMPT = re.compile(r"(?i)(?<!\S)/think\b|detailed thinking on")  # what Qwen, SmolLM and Nemotron take as a switch
+GGUF_NAME = re.compile(r"(?i)\.gguf$|-gguf:[\w-]+$")  # a file, or what llama.cpp calls a file of a repository
+GGUF_KIND = re.compile(r"(?i)(?:^|[-_./:])((?:I?Q[1-8](?:_[A-Z0-9]+)*)|BF16|F16|F32)(?=\.gguf$|[-.]|$)")
+RANDOM = "dummy"  # the format from which servers load random weights
+NO_WEIGHTS = frozenset(
+    {"tokenizer", "tokenizer_path", "tokenizer_name", "mmproj", "mm_projector"}
+)  # that may be files too
 QUANTIZED = "quantized"  # weights that are rounded, the file does not say how in a word that is known
 
 
@@ -49,7 +56,9 @@ class _Table(msgspec.Struct, frozen=True):
     no_matter: tuple[str, ...] = ()
     changing: tuple[str, ...] = ()
     parts: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     details: tuple[str, ...] = ()
+    holding: tuple[str, ...] = ()
     switches: Mapping[str, str] = {}
     load_formats: Mapping[str, str] = {}
     defaults: Mapping[str, str] = {}
@@ -245,7 +254,20 @@ def adapter_of(args: str) -> Adapter | None:
 
 def changes_of(args: str) -> list[GivenArgument]:
     """The arguments after which the weights are none that the named model has."""
-    return [one for one in arguments_of(args) if _lists("weights", "changing").has(one.name)]
+    given, changing = arguments_of(args), _lists("weights", "changing")
+    return [one for one in given if changing.has(one.name) or one == ("load_format", RANDOM)]
+
+
+def elsewhere_in(model: Model) -> list[GivenArgument]:
+    """The arguments that load weights from elsewhere than the named model, as far as their values show."""
+    names, called = _lists("weights", "elsewhere"), model.id.rpartition("/")[2].casefold()
+    given = [one for one in arguments_of(model.args) if names.has(one.name) and one.value != model.id]
+    return [one for one in given if not _is_within(one.value, called) and not GGUF_NAME.search(one.value)]
+
+
+def _is_within(path: str, name: str) -> bool:
+    """Tell whether a path leads through a folder that is called like the model, or is only a switch."""
+    return path in {"True", "False"} or name in path.casefold().split("/")
 
 
 def _has_part(name: str) -> bool:
@@ -265,8 +287,16 @@ def name_in(pairs: Mapping[str, str]) -> str:
 def quantization_of(args: str) -> str:
     """How the arguments round the weights, as a precision of a row; "" if they do not."""
     given = dict(arguments_of(args))
-    names = _tables()["quantization"].names
-    return next((found for name in names if name in given and (found := _rounded(name, given[name]))), "")
+    table, details = _tables()["quantization"], _lists("quantization", "details")
+    for name in filter(given.__contains__, table.names):
+        if found := _rounded(name, given[name]):
+            return found
+    for name, value in given.items():
+        if GGUF_NAME.search(value) and name not in NO_WEIGHTS and not _has_part(name):
+            return _of_gguf(value)
+        if details.has(name) and name.endswith(table.holding) and name not in table.names and kind_of(name) == "model":
+            return precision(name.partition("_")[0]) or QUANTIZED
+    return ""
 
 
 def _rounded(name: str, value: str) -> str:
@@ -276,8 +306,7 @@ def _rounded(name: str, value: str) -> str:
     if name == "load_format":
         return words.load_formats.get(word, "")
     if own == "GGUF":
-        kind = GGUF_KIND.search(value)
-        return f"GGUF-{kind[1].upper()}" if kind else "GGUF"
+        return _of_gguf(value)
     if word.isdecimal() and word != "1":
         return BITS.get(word, "")
     if word in NO_ROUNDING or precision(value) in FULL:
@@ -285,6 +314,12 @@ def _rounded(name: str, value: str) -> str:
     if word in ON or own != QUANTIZED:
         return own
     return precision(value) or _of_object(value)
+
+
+def _of_gguf(name: str) -> str:
+    """The precision that a file of llama.cpp has by its name."""
+    kind = GGUF_KIND.search(name)
+    return f"GGUF-{kind[1].upper()}" if kind else "GGUF"
 
 
 def _of_object(value: str) -> str:
@@ -351,7 +386,14 @@ def thinks(result: Result) -> bool:
     given = dict(arguments_of(result.model.args))
     switches = _tables()["asked"].switches_of_thinking
     found = {**given, **{_spelled(name): value for name, value in result.settings.items()}}
-    return any(found.get(name, "").lower() in ON for name in switches)
+    if any(is_set(name, found.get(name, "")) and not OFF.search(found[name]) for name in switches):
+        return True
+    return any(IN_PROMPT.search(found.get(name, "")) for name in ("system_instruction", "system_prompt"))
+
+
+def names_weights(name: str) -> bool:
+    """Tell whether an argument of this name adds an adapter or rounds the weights."""
+    return any(_lists(table, "names").has(_spelled(name)) for table in ("adapters", "quantization"))
 
 
 def weights_of(result: Result) -> dict[str, str]:
