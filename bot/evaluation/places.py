@@ -30,6 +30,7 @@ MOST_VISITS = 3_000_000  # values that all places of one file may look at togeth
 MOST_MATCHES = 50_000  # of one place in one file
 LONGEST_INDEX = 10  # digits
 FEW_MATCHES, MOST_BEGINS = 500, 200  # matches of one begin, and begins, that are kept for places that begin alike
+MOST_MEMBERS, MOST_SPOTS = 1_000, 10_000  # of a value whose layout is kept, and spots that a layout keeps
 LONGEST_KEY = 1_000  # characters of a key that a pattern is tried on
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TOKEN = re.compile(r"\{([^{}]*)\}|\*")
@@ -43,21 +44,23 @@ PLAIN = re.compile(r'[^."\[\]{}*/? ][^."\[\]{}*/?]*')
 class Match(msgspec.Struct, frozen=True, gc=False):
     """A value that a place names: where it lies, what was remembered on the way, and the objects around it.
 
-    `around` is a chain: the nearest object, and the chain of those around it; None at its end.
+    `where` is a JSON pointer. `around` is a chain: the nearest object, and the chain of those around it; None at its
+    end.
     """
 
     value: Any
-    pointer: tuple[str, ...]
+    where: str
     names: Mapping[str, str]
     around: Any
 
-    @property
-    def where(self) -> str:
-        """Where it lies, as a JSON pointer."""
-        joined = "/".join(self.pointer)
-        if "~" in joined or joined.count("/") != len(self.pointer) - 1:
-            return "".join([f"/{escape_pointer(part)}" for part in self.pointer])
-        return f"/{joined}"
+    def member(self, key: str, names: Mapping[str, str]) -> Match:
+        """A member of this object."""
+        escaped = escape_pointer(key) if "/" in key or "~" in key else key
+        return Match(self.value[key], f"{self.where}/{escaped}", names, (self.value, self.around))
+
+    def element(self, number: int, names: Mapping[str, str]) -> Match:
+        """An element of this list."""
+        return Match(self.value[number], f"{self.where}/{number}", names, self.around)
 
 
 class Visits:
@@ -107,6 +110,11 @@ class FilePlace:
     is_of_file: bool
     is_optional: bool = False
 
+    @property
+    def is_of_values(self) -> bool:
+        """Tell whether it goes by values, and not by keys alone."""
+        return any(step.selects for step in self.steps)
+
     def find(
         self,
         within: Match,
@@ -121,7 +129,7 @@ class FilePlace:
         Raises MalformedResult where it names too much, or where a key can be read in two ways.
         """
         start = whole if self.is_of_file else within
-        found = [start if names is None else Match(start.value, start.pointer, names, start.around)]
+        found = [start if names is None else Match(start.value, start.where, names, start.around)]
         for step, begin in zip(self.steps, self.begins, strict=True):
             known = walked.get(begin) if walked is not None else None
             if known is None:
@@ -147,18 +155,17 @@ class FilePlace:
 
     def _next(self, step: Step, here: Match, budget: Visits) -> list[Match]:
         """What one step leads to."""
-        value, pointer = here.value, here.pointer
+        value = here.value
         if type(value) is dict:
             if step.is_element:
                 return []
-            names, inside = here.names, (value, here.around)
+            names = here.names
             if step.shortest is None or (step.template is not None and all(map(names.__contains__, step.names))):
                 key = step.key if step.template is None else step.template.format_map(names)
-                return [Match(value[key], (*pointer, key), names, inside)] if key in value else []
-            return [Match(value[key], (*pointer, key), known, inside) for key, known in self._keys(step, here, budget)]
+                return [here.member(key, names)] if key in value else []
+            return [here.member(key, known) for key, known in self._keys(step, here, budget)]
         if type(value) is list:
-            numbers = self._numbers(step, value, here.names, budget)
-            return [Match(value[number], (*pointer, str(number)), known, here.around) for number, known in numbers]
+            return [here.element(number, known) for number, known in self._numbers(step, value, here.names, budget)]
         return []
 
     def _keys(self, step: Step, here: Match, budget: Visits) -> Iterable[tuple[str, Mapping[str, str]]]:
@@ -212,6 +219,95 @@ class FilePlace:
                 yield number, {**names, step.names[0]: str(number)} if step.names else names
         elif step.shortest is None and step.key.isdecimal() and step.key.isascii() and int(step.key) < len(value):
             yield int(step.key), names
+
+
+class Spot(msgspec.Struct, frozen=True, gc=False):
+    """Where a place leads in every value of one shape: the keys on the way, and what is remembered there."""
+
+    keys: tuple[str | int, ...]
+    where: str
+    names: Mapping[str, str]
+
+    @staticmethod
+    def of(match: Match, start: Match, names: Mapping[str, str]) -> Spot:
+        """The spot of a match that was found from `start`, where `names` were known."""
+        where, value, keys = match.where[len(start.where) :], start.value, list[str | int]()
+        for part in where.split("/")[1:]:
+            keys.append(int(part) if type(value) is list else part.replace("~1", "/").replace("~0", "~"))
+            value = value[keys[-1]]
+        return Spot(tuple(keys), where, {name: text for name, text in match.names.items() if name not in names})
+
+    def match(self, start: Match, names: Mapping[str, str]) -> Match:
+        """The match from another value of this shape."""
+        value, around = start.value, start.around
+        for key in self.keys:
+            if type(value) is dict:
+                around = (value, around)
+            value = value[key]
+        return Match(value, start.where + self.where, {**names, **self.names} if names else self.names, around)
+
+
+class Layout:
+    """Where places lead in the values of one shape: it is looked for in the first of them."""
+
+    def __init__(self) -> None:
+        self.spots: dict[tuple[str | None, ...], tuple[Spot, ...]] = {}
+        self.leads: dict[tuple[str | None, ...], bool] = {}
+        self.left = MOST_SPOTS
+
+    def find(
+        self,
+        place: FilePlace,
+        start: Match,
+        names: Mapping[str, str],
+        budget: Visits,
+        walked: dict[str, list[Match]] | None = None,
+    ) -> list[Match]:
+        """Everything that a place names in a value of this shape, see `FilePlace.find`."""
+        key = (place.text, *map(names.get, place.names))
+        spots = self.spots.get(key)
+        if spots is not None:
+            return [spot.match(start, names) for spot in spots]
+        found = place.find(start, start, budget, names, walked)
+        if len(found) < self.left and not place.is_of_values:
+            self.left -= 1 + len(found)
+            self.spots[key] = tuple([Spot.of(match, start, names) for match in found])
+        return found
+
+    def leads_somewhere(self, place: FilePlace, start: Match, budget: Visits) -> bool:
+        """Tell whether a place names anything in a value of this shape."""
+        key = (place.text, *map(start.names.get, place.names))
+        found = self.leads.get(key)
+        if found is None:
+            found = place.leads_somewhere(start, start, budget)
+            if self.left > 0 and not place.is_of_values:
+                self.left -= 1
+                self.leads[key] = found
+        return found
+
+
+def layout_of(value: Any) -> Layout:
+    """The layout of all values of this shape; one of its own for a value that is large."""
+    left = [MOST_MEMBERS]
+    shape = _shape(value, left) if isinstance(value, dict | list) else None
+    return _layout(shape) if left[0] > 0 else Layout()
+
+
+@lru_cache(maxsize=50)
+def _layout(_: Any) -> Layout:
+    return Layout()
+
+
+def _shape(value: dict[str, Any] | list[Any], left: list[int]) -> tuple[Any, ...] | None:
+    """The keys of an object and the shapes of its members, or the length of a list and those of its elements.
+
+    It stops where no member is `left` to be counted.
+    """
+    left[0] -= len(value)
+    if left[0] <= 0:
+        return None
+    head, inner = (tuple(value), value.values()) if isinstance(value, dict) else (len(value), value)
+    return (head, *[_shape(one, left) if type(one) is dict or type(one) is list else None for one in inner])
 
 
 def _read_key(step: Step, key: str, here: Match, place: str) -> dict[str, str] | None:
@@ -410,7 +506,7 @@ def _near(level: int, place: FilePlace, match: Match, whole: Match, budget: Visi
             around = around and around[1]
         if around is None:
             return ""
-        within = Match(around[0], (), match.names, around[1])
+        within = Match(around[0], "", match.names, around[1])
     found = place.find(within, whole, budget, match.names)
     return as_text(found[0].value) if len(found) == 1 else ""
 

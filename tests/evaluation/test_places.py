@@ -13,11 +13,11 @@ FILE = {
     "gpt-4.1": {"x": 1},
     "3": "three",
 }
-WHOLE = Match(FILE, (), {}, None)
+WHOLE = Match(FILE, "", {}, None)
 
 
 def found(place: str, value: object = FILE, names: dict[str, str] | None = None) -> list[tuple[object, str]]:
-    whole = Match(value, (), names or {}, None)
+    whole = Match(value, "", names or {}, None)
     return [(one.value, one.where) for one in parse_place(place).find(whole, whole, Visits())]
 
 

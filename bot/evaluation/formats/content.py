@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from io import StringIO
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from jiter import from_json
 
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.finding import shown
+from bot.evaluation.places import Layout, layout_of
 from bot.evaluation.result import RepeatedKey, escape_pointer
 
 MAX_DEPTH = 200  # levels, the limit of the decoder
@@ -35,11 +36,17 @@ OTHER_TOOL = f"upload the result file that the harness wrote; {PROPOSES}"
 TWICE = "Detected duplicate key"  # how the error of the decoder begins
 
 
-class Document(NamedTuple):
+@dataclass
+class Document:
     """The values of a file; `has_lines` says that they are a list of its lines."""
 
     value: Any
     has_lines: bool = False
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where places lead in it, as in all files of its shape."""
+        return layout_of(self.value)
 
 
 def csv_rows(data: bytes) -> list[dict[str, str]]:

@@ -36,7 +36,8 @@ class Value:
 
     `kind` is value, right, solved or trials, `place` where that is; `check` is the value beside counts that give it.
     `errors` are the places of what says how exact it is, each with how many standard errors that is. `naming` are the
-    remembered names in leaf and metric.
+    remembered names in leaf and metric; where these are all that leaf and metric are made of, it `is_named_by_place`.
+    `most` is the number of the unit that stands for all right, 0 where none does.
     """
 
     kind: str
@@ -44,6 +45,7 @@ class Value:
     leaf: NamedText
     metric: NamedText
     unit: str
+    most: float
     of: FilePlace | int | None
     samples: FilePlace | int | None
     errors: tuple[tuple[FilePlace, float], ...]
@@ -52,16 +54,12 @@ class Value:
     question: NamedText | None
     less_is_better: bool
     naming: tuple[str, ...]
-
-    @property
-    def is_named_by_place(self) -> bool:
-        """Tell whether the names that the place remembers are all that leaf and metric are made of."""
-        return self.leaf.is_of_names and self.metric.is_of_names
+    is_named_by_place: bool
 
     @property
     def scale(self) -> float:
         """What stands for all right answers where the number is made from counts or outcomes."""
-        return UNITS[self.unit] or 1.0
+        return self.most or 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +86,18 @@ class Form:
         if self.files is not None and found is None:
             return f"does not lie at {self.pattern}"
         document = content.document
-        whole, budget = Match(document.value, (), {}, None), Visits()
-        line = whole
-        if document.has_lines and document.value:
-            line = Match(document.value[0], ("0",), {}, None)
+        whole, budget = Match(document.value, "", {}, None), Visits()
+        first = [whole.element(0, {})] if document.has_lines and document.value else []
         for place in self.has:
-            if not place.leads_somewhere(whole, whole, budget) and not place.leads_somewhere(line, whole, budget):
+            is_there = document.layout.leads_somewhere(place, whole, budget)
+            if not is_there and not any(place.leads_somewhere(line, whole, budget) for line in first):
                 return f"has nothing at {place.text}"
         if self.has or self.files is not None:
             return ""
         reader = FormReader(self, document, {})
         for row in reader.rows()[:FIRST_ROWS]:
-            if any(value.place.leads_somewhere(row, whole, budget) for value in self.values):
+            reader.begin(row)
+            if any(reader.leads_somewhere(value.place) for value in self.values):
                 return ""
         return f"has nothing at {examples([value.place.text for value in self.values])}"
 
@@ -180,6 +178,7 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
     place = parse_place(data[kind])
     names = known | place.names
     reduce = data.get("reduce", "mean")
+    unit = data.get("unit", "fraction")
     metric = data.get("metric") or ("score" if reduce == "mean" else reduce)
     if REDUCE.fullmatch(reduce) is None:
         raise ValueError(f"reduce = {reduce!r}: write mean, pass@k or pass^k with a number for k")
@@ -204,7 +203,8 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
         place=place,
         leaf=parsed["leaf"],
         metric=parsed["metric"],
-        unit=data.get("unit", "fraction"),
+        unit=unit,
+        most=UNITS[unit],
         of=beside("of"),
         samples=beside("samples"),
         errors=tuple((beside(key), size) for key, size in (("stderr", 1.0), ("interval", HALF)) if key in data),
@@ -213,6 +213,7 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
         question=parsed.get("question"),
         less_is_better=data.get("higher_is_better") is False,
         naming=tuple(sorted(parsed["leaf"].names | parsed["metric"].names)),
+        is_named_by_place=parsed["leaf"].is_of_names and parsed["metric"].is_of_names,
     )
 
 

@@ -19,7 +19,7 @@ from bot.evaluation.formats.content import Document
 from bot.evaluation.formats.fields import LARGEST, release, seconds, setting
 from bot.evaluation.formats.format import MAX_ROWS, check_rows
 from bot.evaluation.formats.numbers import is_placeholder, number_of
-from bot.evaluation.places import FilePlace, Match, NamedText, Visits, as_text, parse_place
+from bot.evaluation.places import FilePlace, Layout, Match, NamedText, Visits, as_text, layout_of, parse_place
 from bot.evaluation.result import HarnessVersion, LeafResult, Misread, Model, Result
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ RANGES = {unit: (0.0, most) for unit, most in UNITS.items()}
 NOT_MEASURED = (-1, 999)  # what some tools write where nothing was measured
 PASS = re.compile(r"pass(?P<how>[@^])(?P<k>[1-9]\d{0,3})")
 MOST_TRIALS = 1_000_000
-FEW, MOST_BESIDE = 5, 10_000  # matches of one place beside numbers, and such places, that are kept while a row is read
+MOST_BESIDE = 10_000  # numbers beside others that are kept while a row is read
 MOST_MISREAD = 20  # that one result lists
 TOLERANCE = 1e-6  # of a value beside the counts that it is made of, relative above 1
 HALF = 1.96  # standard errors of half a 95 % interval
@@ -121,11 +121,10 @@ class FormReader:
 
     def __init__(self, form: Form, document: Document, names: Mapping[str, str]) -> None:
         self.form, self.document, self.names = form, document, names
-        self.whole = Match(document.value, (), names, None)
+        self.whole = Match(document.value, "", names, None)
         self.budget = Visits()
-        self.row = self.whole
+        self.row, self.layout = self.whole, document.layout
         self.walked: dict[str, list[Match]] = {}
-        self.beside: dict[tuple[str, ...], list[Match]] = {}
         self.numbers: dict[tuple[str | None, ...], float | None] = {}
         self.matched: set[int] = set()
         self.percentages: dict[int, list[tuple[MeasuredRows, list[ReadNumber]]]] = {}
@@ -134,19 +133,23 @@ class FormReader:
 
     def begin(self, row: Match) -> None:
         """Go on to a row, and forget what was found in the one before."""
-        self.row, self.walked, self.beside, self.numbers = row, {}, {}, {}
+        self.row, self.walked, self.numbers = row, {}, {}
+        self.layout = self.document.layout if row.value is self.document.value else layout_of(row.value)
 
     def find(self, place: FilePlace, match: Match | None = None) -> list[Match]:
         """Everything at a place of this row; names that a match remembers stand for what they remember."""
+        start, layout = self._start_of(place)
         if match is None:
-            return place.find(self.row, self.whole, self.budget, self.row.names, self.walked)
-        key = (place.text, *[match.names.get(name, "") for name in place.names])
-        found = self.beside.get(key)
-        if found is None:
-            found = place.find(self.row, self.whole, self.budget, match.names)
-            if len(found) < FEW and len(self.beside) < MOST_BESIDE:
-                self.beside[key] = found
-        return found
+            return layout.find(place, start, self.row.names, self.budget, self.walked)
+        return layout.find(place, start, match.names, self.budget)
+
+    def leads_somewhere(self, place: FilePlace) -> bool:
+        """Tell whether a place of this row names anything."""
+        start, layout = self._start_of(place)
+        return layout.leads_somewhere(place, start, self.budget)
+
+    def _start_of(self, place: FilePlace) -> tuple[Match, Layout]:
+        return (self.whole, self.document.layout) if place.is_of_file else (self.row, self.layout)
 
     def rows(self) -> list[Match]:
         """Where each measurement, or a part of one, lies."""
@@ -268,21 +271,22 @@ class FormReader:
 
     def _of_match(self, value: Value, match: Match) -> ReadNumber | None:
         """The number at a match; None where there is none, which is noted unless it is a gap."""
-        if value.kind == "value":
+        number: float | None
+        if type(match.value) is float and value.kind == "value":
+            number, samples = match.value, None
+        elif value.kind == "value":
             number, samples = self._plain(value, match), None
         else:
             number, samples = self._of_counts(value, match)
         named = self._called(value, match) if number is not None else None
         if number is None or named is None:
             return None
-        if not (0 <= number <= UNITS[value.unit] or self._is_possible(value, match, number)):
+        if not (0 <= number <= value.most or self._is_possible(value, match, number)):
             return None
-        return ReadNumber(*named, number, match, samples)
+        return ReadNumber(named[0], named[1], number, match, samples)
 
     def _plain(self, value: Value, match: Match) -> float | None:
         """A number as it stands; what is none is noted, but for gaps, and for others among which a star looks."""
-        if type(match.value) is float:
-            return match.value
         if match.value is None or is_placeholder(match.value):
             return None
         number, why = number_of(match.value)
@@ -414,7 +418,7 @@ class FormReader:
 
     def _is_possible(self, value: Value, match: Match, number: float) -> bool:
         """Tell whether a number that no share can be is one of its unit all the same; else that is noted."""
-        most = UNITS[value.unit]
+        most = value.most
         there = f"{number:g}" if isfinite(number) else _said(match.value)
         if most and not isnan(number) and number in NOT_MEASURED:
             why = f"has {number:g}, which stands for a value that was not measured: leave it out"
@@ -442,7 +446,8 @@ class FormReader:
         return None
 
     def _leaf(self, name: str) -> LeafSeen:
-        if (leaf := self.measured.leaves.get(name)) is None:
+        leaf = self.measured.leaves.get(name)
+        if leaf is None:
             leaf = self.measured.leaves[name] = LeafSeen()
         return leaf
 
@@ -455,7 +460,7 @@ class FormReader:
             self.say(value.place.text, why, one.match)
             return
         leaf.numbers[one.metric], leaf.pointers[one.metric] = one.value, one.match.where
-        if UNITS[value.unit] and one.value >= 0:
+        if value.most and one.value >= 0:
             leaf.ranges[one.metric] = RANGES[value.unit]
         if value.less_is_better:
             leaf.less.append(one.metric)
@@ -566,6 +571,7 @@ def outcome(value: Any) -> float | None:
     return number if number is not None and 0 <= number <= 1 else None
 
 
+@lru_cache(maxsize=1_000)
 def _date(text: str) -> float | None:
     """A date in Unix seconds: ISO 8601, also with slashes, or seconds or milliseconds since 1970."""
     number, _ = number_of(text)
