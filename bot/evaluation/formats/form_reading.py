@@ -502,6 +502,8 @@ class FormReader:
                 self.say(place.text, _how_often(found), match, is_error=len(found) > 1)
             return None, False
         value = found[0].value
+        if type(value) is int and 0 <= value <= LARGEST:
+            return float(value), True
         if value is None or is_placeholder(value):
             return None, True
         number = float(len(value)) if is_count and isinstance(value, list) else number_of(value)[0]

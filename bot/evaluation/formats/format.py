@@ -159,9 +159,8 @@ class Format:
             return all(name in content.files for name in self.members)
         if len(content.files) != 1 or not content.start.startswith(self.starts):
             return False
-        if not self.marks or content.object is None:
-            return True
-        return not content.object.keys().isdisjoint(self.marks)
+        top = content.object if self.marks else None
+        return top is None or not top.keys().isdisjoint(self.marks)
 
     def split_key(self, key: str) -> tuple[str, str]:
         """A value's key as the metric's name and the answer filter, "none" where the format has no filters."""

@@ -23,7 +23,7 @@ def recognise(content: Content) -> bool:
     lighteval writes the like with suites of its own and is asked before; rows without a frame must be of this suite.
     """
     if content.results is None:
-        return any(_is_row(key) and key.startswith(f"{SUITE}|") for key in content.top)
+        return any(key.startswith(f"{SUITE}|") and _is_row(key) for key in content.top)
     if content.table("config_general") is not None:
         return True
     return content.has_bars and any(map(_is_row, content.results))

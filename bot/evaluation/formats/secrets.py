@@ -72,7 +72,9 @@ def holds_secret(name: str, value: Any) -> bool:
     if isinstance(value, str):
         return _is_secret(name, value)
     if isinstance(value, dict):
-        return any(holds_secret(key, inner) for key, inner in value.items() if type(inner) in LOOKED_INTO)
+        for key, inner in value.items():  # a loop, because nearly every file is looked through for nothing
+            if type(inner) in LOOKED_INTO and holds_secret(key, inner):
+                return True
     return isinstance(value, list) and any(holds_secret(name, one) for one in value if type(one) in LOOKED_INTO)
 
 

@@ -63,10 +63,10 @@ def contradicts_itself(case: Case) -> Violations:
 
 def _usual(result: Result) -> list[str]:
     """The fields that most leaves of the file record; none where no leaf lacks two of those that another records."""
-    recorded = Counter([_recorded(leaf) for leaf in result.leaves.values()])
-    if len(recorded) == 1:
+    recorded = [_recorded(leaf) for leaf in result.leaves.values()]
+    if len(set(recorded)) < 2:
         return []
-    counts = [sum(count for one, count in recorded.items() if one[place]) for place in range(len(RECORDED))]
+    counts = [sum(one[place] for one in recorded) for place in range(len(RECORDED))]
     return [name for name, count in zip(RECORDED, counts, strict=True) if 2 * count > len(result.leaves)]
 
 

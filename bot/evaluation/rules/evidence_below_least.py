@@ -30,7 +30,7 @@ TODO = {
 }
 
 
-@rule(Severity.WARNING)
+@rule(Severity.WARNING, where=lambda board: STRENGTH[board.evidence.least] > 0)
 def evidence_below_least(case: RowCase) -> Violations:
     """Yield one violation where the row's word is weaker than the declared one."""
     word, least = case.row.rests_on, case.leaderboard.evidence.least
