@@ -30,7 +30,8 @@ MOST_VISITS = 3_000_000  # values that all places of one file may look at togeth
 MOST_MATCHES = 50_000  # of one place in one file
 LONGEST_INDEX = 10  # digits
 FEW_MATCHES, MOST_BEGINS = 500, 200  # matches of one begin, and begins, that are kept for places that begin alike
-MOST_MEMBERS, MOST_SPOTS = 1_000, 10_000  # of a value whose layout is kept, and spots that a layout keeps
+KEPT, LARGEST_KEPT = 32, 20_000  # shapes that are kept, and the elements and characters of keys of such a value
+MOST_SPOTS = 10_000  # that a shape keeps
 LONGEST_KEY = 1_000  # characters of a key that a pattern is tried on
 NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 TOKEN = re.compile(r"\{([^{}]*)\}|\*")
@@ -247,7 +248,7 @@ class Spot(msgspec.Struct, frozen=True, gc=False):
         return Match(value, start.where + self.where, {**names, **self.names} if names else self.names, around)
 
 
-class Layout:
+class Shape:
     """Where places lead in the values of one shape: it is looked for in the first of them."""
 
     def __init__(self) -> None:
@@ -286,28 +287,28 @@ class Layout:
         return found
 
 
-def layout_of(value: Any) -> Layout:
-    """The layout of all values of this shape; one of its own for a value that is large."""
-    left = [MOST_MEMBERS]
-    shape = _shape(value, left) if isinstance(value, dict | list) else None
-    return _layout(shape) if left[0] > 0 else Layout()
+def shape_of(value: Any) -> Shape:
+    """The shape that a value shares with others; one of its own for a value that is large."""
+    left = [LARGEST_KEPT]
+    parts = _parts(value, left) if isinstance(value, dict | list) else None
+    return _kept_shape(parts) if left[0] > 0 else Shape()
 
 
-@lru_cache(maxsize=50)
-def _layout(_: Any) -> Layout:
-    return Layout()
+@lru_cache(maxsize=KEPT)
+def _kept_shape(_: Any) -> Shape:
+    return Shape()
 
 
-def _shape(value: dict[str, Any] | list[Any], left: list[int]) -> tuple[Any, ...] | None:
-    """The keys of an object and the shapes of its members, or the length of a list and those of its elements.
+def _parts(value: dict[str, Any] | list[Any], left: list[int]) -> tuple[Any, ...] | None:
+    """The keys of an object with the parts of its members, or the length of a list with those of its elements.
 
-    It stops where no member is `left` to be counted.
+    It stops where nothing is `left` to be counted.
     """
-    left[0] -= len(value)
+    left[0] -= len(value) + (len("".join(value)) if isinstance(value, dict) else 0)
     if left[0] <= 0:
         return None
     head, inner = (tuple(value), value.values()) if isinstance(value, dict) else (len(value), value)
-    return (head, *[_shape(one, left) if type(one) is dict or type(one) is list else None for one in inner])
+    return (head, *[_parts(one, left) if type(one) is dict or type(one) is list else None for one in inner])
 
 
 def _read_key(step: Step, key: str, here: Match, place: str) -> dict[str, str] | None:

@@ -18,7 +18,7 @@ from jiter import from_json
 
 from bot.errors import MalformedResult, UnknownFormat
 from bot.evaluation.finding import shown
-from bot.evaluation.places import Layout, layout_of
+from bot.evaluation.places import Shape, shape_of
 from bot.evaluation.result import RepeatedKey, escape_pointer
 
 MAX_DEPTH = 200  # levels, the limit of the decoder
@@ -44,9 +44,9 @@ class Document:
     has_lines: bool = False
 
     @cached_property
-    def layout(self) -> Layout:
+    def shape(self) -> Shape:
         """Where places lead in it, as in all files of its shape."""
-        return layout_of(self.value)
+        return shape_of(self.value)
 
 
 def csv_rows(data: bytes) -> list[dict[str, str]]:

@@ -89,7 +89,7 @@ class Form:
         whole, budget = Match(document.value, "", {}, None), Visits()
         first = [whole.element(0, {})] if document.has_lines and document.value else []
         for place in self.has:
-            is_there = document.layout.leads_somewhere(place, whole, budget)
+            is_there = document.shape.leads_somewhere(place, whole, budget)
             if not is_there and not any(place.leads_somewhere(line, whole, budget) for line in first):
                 return f"has nothing at {place.text}"
         if self.has or self.files is not None:

@@ -19,7 +19,7 @@ from bot.evaluation.formats.content import Document
 from bot.evaluation.formats.fields import LARGEST, release, seconds, setting
 from bot.evaluation.formats.format import MAX_ROWS, check_rows
 from bot.evaluation.formats.numbers import is_placeholder, number_of
-from bot.evaluation.places import FilePlace, Layout, Match, NamedText, Visits, as_text, layout_of, parse_place
+from bot.evaluation.places import FilePlace, Match, NamedText, Shape, Visits, as_text, parse_place, shape_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Misread, Model, Result
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class FormReader:
         self.form, self.document, self.names = form, document, names
         self.whole = Match(document.value, "", names, None)
         self.budget = Visits()
-        self.row, self.layout = self.whole, document.layout
+        self.row, self.shape = self.whole, document.shape
         self.walked: dict[str, list[Match]] = {}
         self.numbers: dict[tuple[str | None, ...], float | None] = {}
         self.matched: set[int] = set()
@@ -134,22 +134,22 @@ class FormReader:
     def begin(self, row: Match) -> None:
         """Go on to a row, and forget what was found in the one before."""
         self.row, self.walked, self.numbers = row, {}, {}
-        self.layout = self.document.layout if row.value is self.document.value else layout_of(row.value)
+        self.shape = self.document.shape if row.value is self.document.value else shape_of(row.value)
 
     def find(self, place: FilePlace, match: Match | None = None) -> list[Match]:
         """Everything at a place of this row; names that a match remembers stand for what they remember."""
-        start, layout = self._start_of(place)
+        start, shape = self._start_of(place)
         if match is None:
-            return layout.find(place, start, self.row.names, self.budget, self.walked)
-        return layout.find(place, start, match.names, self.budget)
+            return shape.find(place, start, self.row.names, self.budget, self.walked)
+        return shape.find(place, start, match.names, self.budget)
 
     def leads_somewhere(self, place: FilePlace) -> bool:
         """Tell whether a place of this row names anything."""
-        start, layout = self._start_of(place)
-        return layout.leads_somewhere(place, start, self.budget)
+        start, shape = self._start_of(place)
+        return shape.leads_somewhere(place, start, self.budget)
 
-    def _start_of(self, place: FilePlace) -> tuple[Match, Layout]:
-        return (self.whole, self.document.layout) if place.is_of_file else (self.row, self.layout)
+    def _start_of(self, place: FilePlace) -> tuple[Match, Shape]:
+        return (self.whole, self.document.shape) if place.is_of_file else (self.row, self.shape)
 
     def rows(self) -> list[Match]:
         """Where each measurement, or a part of one, lies."""
