@@ -163,12 +163,15 @@ def _seconds(command: Path, source: Path) -> tuple[float, float]:
 
 
 def check_readme(clone: Path, folder: Path) -> None:
-    """The command of README.md installs from the repository, here from the clone."""
+    """The command of README.md installs from the repository, for which git takes the clone."""
     [line] = re.findall(r"^pip (install .*)$", (clone / "README.md").read_text(), re.MULTILINE)
-    words = shlex.split(re.sub(r"git\+https://[^']*", f"git+file://{clone}", line))
+    [address] = re.findall(r"git\+(https://[^'@#]*)", line)
+    # pip 23 takes no git+file://
+    git = {"CONFIG_COUNT": "1", "CONFIG_KEY_0": f"url.file://{clone}.insteadOf", "CONFIG_VALUE_0": address}
+    variables = {f"GIT_{key}": value for key, value in git.items()}
     _, interpreter = list(pythons())[-1]
     run(interpreter, "-m", "venv", folder / "readme")
-    run(folder / "readme" / "bin" / "python", "-m", "pip", *words, "--quiet")
+    run(folder / "readme" / "bin" / "python", "-m", "pip", *shlex.split(line), "--quiet", **variables)
     print(f"  {run(folder / 'readme' / 'bin' / 'leaderboard-bot', '--version').strip()}")
 
 

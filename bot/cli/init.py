@@ -54,7 +54,7 @@ from bot.platforms.platform import open_target
 from bot.publishing.board import CSV_NAME
 from bot.publishing.card import BEGIN, END
 from bot.publishing.publication import Form
-from bot.reporting.draft import draft_text, judged_text, left_to_decide
+from bot.reporting.draft import draft_text, in_parts_text, judged_text, left_to_decide
 from bot.reporting.escape import brief, visible
 from bot.service.judge.facts import Judge
 from bot.service.settings.config import parse_settings
@@ -280,14 +280,17 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
 
 def _judge_by_draft(path: Path, declared: str, measured: Measured, names: Mapping[str, str]) -> None:
     """Judge the results that a declaration was drafted from by it, and warn where it does not accept them."""
-    models = [identified(one, names).result for one in measured.read]
-    rows = grouped((key_of("", of.model), one) for of, one in zip(models, measured.read, strict=True) if of)
+    found = [identified(one, names) for one in measured.read]
+    rows = grouped(
+        (key_of("", of.result.model), one) for of, one in zip(found, measured.read, strict=True) if of.result
+    )
     judged: list[Parsed] = []
     for several in rows.values():  # whole rows: one that lacks a file would be incomplete
         judged += several if not judged or len(judged) + len(several) <= MOST_JUDGED else []
     board = parse_leaderboard(declared, path.stem, BOARD)
     judgement = Judge(board, datetime.now(UTC).date(), names=names).judge(judged, commit_dates(measured.places))
-    if said := judged_text(judgement, len(measured.read)):
+    parted = in_parts_text([one.result for one in found if one.result], str(path))
+    if said := judged_text(judgement, len(measured.read), parted) or parted:
         warn(f"{path}: {visible(said)}")
 
 

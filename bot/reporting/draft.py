@@ -12,6 +12,7 @@ from bot import __version__
 from bot.errors import CallError
 from bot.evaluation.benchmarks.harness import known_commit, repository
 from bot.evaluation.definition import definition_of, is_whole, spelled
+from bot.evaluation.draft.parts import InParts, models_in_parts
 from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
 from bot.evaluation.finding import counted, examples, first_few, grouped, in_units
 from bot.evaluation.identity import has_nickname, is_served, why_unidentified
@@ -46,6 +47,7 @@ description = "TODO: one sentence that says what it compares"
 """
 
 
+ONE_ROW = "but others of its model do: take away the # if all are of one model. They are two rows until then."
 TO_NAME = (
     "TODO: write the ids (org/name) of those models that are on the Hub. If the board is a table, also write each id "
     "and the text of its row into `names` of the column of models. Without that the bot proposes a second row."
@@ -62,12 +64,21 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, 
     read = counted(len(draft.results), "result")
     lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {read}{_models(draft.results)}."), HEAD]
     formats = list(dict.fromkeys(one.format for one in draft.results))
-    lines += [*_served(draft.results), "[harness]", f"formats = {toml_text(formats)}", *_quoted(draft.results), ""]
+    parts = models_in_parts(draft.results)
+    lines += [
+        *_one_precision(parts),
+        *_served(draft.results),
+        "[harness]",
+        f"formats = {toml_text(formats)}",
+        *_quoted(draft.results),
+        "",
+    ]
     lines += _pins(list(dict.fromkeys(one.harness for one in draft.results)))
     nicknames = {one.model.id: one.model.id for one in draft.results if has_nickname(one.model)}
     plain = set() if names is None else {name for name, model in names.items() if name == model}
     given = nicknames if names is None else {name: model for name, model in names.items() if name not in plain}
     lines += _named(given, is_plain=bool(plain))
+    lines += _one_revision(parts, is_begun=bool(given or plain))
     lines += ["", *form.rstrip("\n").split("\n")] if form else []
     lines += ["", *_comment(f"TODO: {draft.todo}")] if draft.todo else []
     everywhere = _todo_of_all(draft.tasks)
@@ -137,6 +148,22 @@ def _named(names: Mapping[str, str], *, is_plain: bool) -> Iterator[str]:
     yield "[models]"
     yield from ["plain = true"] if is_plain else []
     yield from (f"{toml_key(name)} = {toml_text(model)}" for name, model in names.items())
+
+
+def _one_precision(parts: Sequence[InParts]) -> Iterator[str]:
+    """The key that makes one row of files with a precision and files without, as a comment."""
+    if len(found := {one.precision for one in parts if one.precision}) == 1:
+        yield from _comment(f"TODO: where a file records no precision, {ONE_ROW}")
+        yield from (f"# precision = {toml_text(min(found))}", "")
+
+
+def _one_revision(parts: Sequence[InParts], *, is_begun: bool) -> Iterator[str]:
+    """The table that makes one row of files with a commit and files without, as a comment."""
+    if unsaid := [one for one in parts if one.revision]:
+        yield from ("", *_comment(f"TODO: where a file records no commit of the model, {ONE_ROW}"))
+        yield from [] if is_begun else ["# [models]"]
+        for one in unsaid:
+            yield f"# {toml_key(one.model)} = {toml_text(f'{one.model}@{one.revision}')}"
 
 
 def _quoted(results: Sequence[Result]) -> Iterator[str]:
@@ -220,10 +247,23 @@ def left_to_decide(text: str) -> str:
     return ", ".join(said)
 
 
-def judged_text(judgement: Judgement, read: int) -> str:
+def in_parts_text(results: Sequence[Result], path: str) -> str:
+    """Which models have several rows in a draft at a path, as some of their files leave out what others say."""
+    if not (parts := models_in_parts(results)):
+        return ""
+    words = {"commit": any(one.revision for one in parts), "precision": any(one.precision for one in parts)}
+    said = " or ".join(word for word, is_unsaid in words.items() if is_unsaid)
+    return (
+        f"{examples([one.model for one in parts])} {'has' if len(parts) == 1 else 'have'} several rows, because some "
+        f"files record no {said} and others do: if they are of one model, take away the # below the TODO of {said} in "
+        f"{path}"
+    )
+
+
+def judged_text(judgement: Judgement, read: int, parted: str = "") -> str:
     """How many rows a declaration accepts, and the most frequent error of the others; "" where it accepts all.
 
-    `read` is how many results there are, of which some were judged.
+    `read` is how many results there are, of which some were judged; `parted` is `in_parts_text` of them.
     """
     keys = {row.key for row in judgement.rows if row.status != "accepted"}
     found: list[tuple[RowKey, Verdict | Row]] = [
@@ -241,9 +281,10 @@ def judged_text(judgement: Judgement, read: int) -> str:
     tasks = Counter(one.task for _, one in errors[cause.id] if one.task)
     where = f" ({examples([task for task, _ in tasks.most_common()])})" if tasks else ""
     when_wrong = " ".join(dict(cause.sections)["When it is wrong"].split())
+    advice = parted if parted and cause.id == "missing-task" else f"When that is wrong: {when_wrong}"
     return (
         f"{counted(len(judgement.rows), 'row')} from {judged}{counted(read, 'result')}: {counts}; most often "
-        f"{cause.id} in {counted(rows[cause.id], 'row')}{where}: {cause.title} When that is wrong: {when_wrong}"
+        f"{cause.id} in {counted(rows[cause.id], 'row')}{where}: {cause.title} {advice}"
     )
 
 

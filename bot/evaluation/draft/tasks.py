@@ -12,6 +12,7 @@ from bot.evaluation.aggregates import means_of_leaves
 from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
+from bot.evaluation.draft.parts import as_one
 from bot.evaluation.draft.scales import is_less_better, may_be_counts, percent_scale, said_scale, scale_of
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
@@ -85,7 +86,7 @@ def draft_of(
     Only a model with every column can be ranked. Raises CallError for results of which no task has a name.
     """
     names, leaf_ids = FreeIds(COLUMNS), FreeIds(())
-    seen = [] if columns else seen_in(results)
+    seen = [] if columns else seen_in(as_one(results))
     known = columns or columns_of([leaf for leaf in seen if leaf.is_scored], results)
     if seen and not known:
         raise CallError("nothing was scored in these runs, so there is nothing to draft")
