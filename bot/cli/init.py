@@ -143,18 +143,23 @@ def init(
     )
     declaration, paths, measured = _drafted(places, board, read_at) if places else (copied(like, board), PATHS, None)
     declared = _declared(folder, declaration)
-    card = card_text(board, parse_leaderboard(declared, Path(BOARD).stem, BOARD))
+    pushed_to = read_at if "://" in read_at else Path(read_at).resolve().name
+    card = card_text(replace(board, source=pushed_to), parse_leaderboard(declared, Path(BOARD).stem, BOARD))
     seen = replace(
         board, names=_in_source(board.names, [one.path for one in measured.read] if measured else [], read_at)
     )
     _write(folder, {BOARD: declared, SETTINGS: settings_text(seen, paths), CARD: card})
     if measured and declared == declaration:
         _judge_by_draft(folder / BOARD, declared, measured, board.names)
-    typer.echo(f"leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}")
+    typer.echo(
+        f"what is measured, and how it is scored: leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}"
+    )
     settings = shlex.quote(str(folder / SETTINGS))
     _say_next(declared, settings)
-    warn(f"put {CARD} and {BOARD} into {written_at}: the bot writes the table into the card")
-    warn(f"to check token, rights and webhook: leaderboard-bot doctor --config {settings}")
+    is_made = "://" in written_at or Path(written_at).exists()
+    warn(f"put {folder / CARD} into {written_at}{'' if is_made else ', which settle makes'}: the bot keeps its table")
+    if "://" in read_at + written_at:
+        warn(f"to check token, rights and webhook: leaderboard-bot doctor --config {settings}")
 
 
 def _adopt(

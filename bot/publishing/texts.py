@@ -465,7 +465,7 @@ def _files(entry: Entry) -> Iterator[str]:
 
 
 def _file(file: Evidence) -> str:
-    where = f" in {code(label_of(file.source))}" if file.source else ""
+    where = f" in {code(label_of(file.source))}" if file.source.strip("./") else ""  # `..` says nothing to a reader
     commit = f" at {code(file.commit)}" if file.commit else ""
     known = filter(None, (file.harness.version, file.harness.git_hash))
     harness = " commit ".join(map(code, known)) or code("version unknown")

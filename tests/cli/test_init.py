@@ -43,7 +43,10 @@ def test_a_board_drafted_from_results_is_taken_by_the_other_commands(tmp_path: P
     done = init(
         folder, "--results", EXAMPLES[0], *PLACES, "--title", 'Birds of "prey"', "--description", "Small models."
     )
-    assert (done.exit_code, done.stdout) == (0, f"leaderboard-bot leaderboards '{folder}/board.toml'\n")
+    assert (done.exit_code, done.stdout) == (
+        0,
+        f"what is measured, and how it is scored: leaderboard-bot leaderboards '{folder}/board.toml'\n",
+    )
     assert "accepted" not in done.stderr
     declared = load_leaderboard(str(folder / "board.toml"))
     assert (declared.title, declared.description) == ('Birds of "prey"', "Small models.")
@@ -149,6 +152,24 @@ def test_a_board_of_hundreds_of_tasks_has_its_words_and_names(tmp_path: Path) ->
     assert done.exit_code == 0
     declared = load_leaderboard(str(tmp_path / "ours" / "board.toml"))
     assert (declared.title, len(declared.tasks), declared.models) == ("Many", 400, {"x": "acme/atlas"})
+
+
+def test_of_folders_the_card_names_the_results_and_nothing_asks_for_tokens(tmp_path: Path) -> None:
+    """Readers of `..` would know nothing; `settle` makes the target, so nobody looks for it before."""
+    results = tmp_path / "scores"
+    results.mkdir()
+    (results / "atlas.json").write_bytes(result())
+    ours = tmp_path / "ours"
+    done = init(ours, "--results", results, "--source", results, "--to", tmp_path / "board")
+    assert load_settings(ours / "bot.toml").watches[0].source == str(results)
+    assert "Results are pushed to\n`scores`." in (ours / "README.md").read_text()
+    assert f"put {ours}/README.md into {tmp_path}/board, which settle makes: the bot keeps its table\n" in done.stderr
+    assert "token" not in done.stderr
+    (results / "atlas.json").rename(tmp_path / "atlas.json")
+    on_hub = init(tmp_path / "hub", "--results", tmp_path / "atlas.json", *PLACES)
+    assert f"Results are pushed to\n`{SOURCE}`." in (tmp_path / "hub" / "README.md").read_text()
+    assert f"put {tmp_path}/hub/README.md into {TARGET}: " in on_hub.stderr
+    assert "to check token, rights and webhook: leaderboard-bot doctor" in on_hub.stderr
 
 
 def test_results_in_lines_are_found_by_the_watch(tmp_path: Path) -> None:
@@ -337,7 +358,10 @@ def test_a_terminal_is_asked_for_what_was_not_said(tmp_path: Path) -> None:
         os.write(ours, "".join(f"{answer}\n" for answer in answers).encode())
         out, err = process.communicate(timeout=60)
     os.close(ours)
-    assert (process.returncode, out.decode()) == (0, f"leaderboard-bot leaderboards {tmp_path}/board.toml\n")
+    assert (process.returncode, out.decode()) == (
+        0,
+        f"what is measured, and how it is scored: leaderboard-bot leaderboards {tmp_path}/board.toml\n",
+    )
     assert b"Where results are pushed" in err
     assert load_leaderboard(str(tmp_path / "board.toml")).title == "Ours"
     assert END in (tmp_path / "README.md").read_text(encoding="utf-8")

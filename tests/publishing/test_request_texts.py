@@ -113,6 +113,14 @@ def test_what_nobody_knows_of_a_row_is_said_to_be_unknown() -> None:
     assert f"SHA-256 `{file.sha256}`, `lighteval` `version unknown`\n- Check it" in text.body
 
 
+def test_a_file_of_the_folder_above_is_named_without_its_source() -> None:
+    """`in ..` says nothing to who reads the request."""
+    known = entry()
+    (file,) = (msgspec.structs.replace(one, source="..", commit="c" * 40) for one in known.evidence)
+    body = request_text(msgspec.structs.replace(known, evidence=(file,)), None, MARK, target="..").body
+    assert f"- File: `{file.path}` at `{'c' * 40}`, SHA-256 `{file.sha256}`, " in body
+
+
 def test_a_file_is_named_with_its_source_and_commit() -> None:
     known = entry()
     (file,) = (
