@@ -15,6 +15,7 @@ from bot.cli.judging import (
     FORM,
     LEADERBOARD,
     MODEL_NAME,
+    beside,
     check_sources,
     judge_paths,
     parse_names,
@@ -138,15 +139,16 @@ def _sides(
     reader.forms, reader.target = declared.formats if declared else (), opened
     reader.expect(file for row in rows.values() for file in row.evidence)
     called, used = parse_names(ids), set[str | None]()
+    named = beside(leaderboard).after(called)
     found: list[_Side] = []
     for name in names:
         if declared is None:
-            found.append(_of_files(name, only, called, used))
+            found.append(_of_files(name, only, named, used))
             continue
         if name in rows:
             found.append(_of_row(name, rows[name], only, declared, reader))
             continue
-        entry, results = _judged(name, declared, ids), _results_at(name, [], called, used, declared.formats)
+        entry, results = _judged(name, declared, ids, leaderboard), _results_at(name, [], named, used, declared.formats)
         if len(names) == 1:
             other = _same_model(entries, entry, board)
             reader.expect(other.evidence)
@@ -216,9 +218,9 @@ def _declared_by(opened: Target, board: str, rows: Sequence[Entry], entries: Seq
     return declared_at(opened, board, [one for one in entries if one.leaderboard.id in wanted])
 
 
-def _judged(name: str, declared: Leaderboard, ids: list[str]) -> Entry:
+def _judged(name: str, declared: Leaderboard, ids: list[str], declared_in: str) -> Entry:
     """The row that the files at a path make, as an entry; the numbers of a rejected one are compared, too."""
-    judgement, _ = judge_paths([name], declared, names=ids, quiet=True, is_whole=False)
+    judgement, _ = judge_paths([name], declared, names=ids, declared_in=declared_in, quiet=True, is_whole=False)
     entries = [entry for row in judgement.rows if (entry := entry_of(row)) is not None]
     if not entries:
         average = declared.average.model_copy(update={"missing": "unranked"})

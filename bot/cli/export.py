@@ -41,7 +41,9 @@ def export(
     declared, entries, refused = _of_target(names[0], leaderboard) if _is_target(names) else (None, (), ())
     if declared is None:
         declared = open_leaderboard(leaderboard or DEFAULT, read_access())
-        judgement, places = judge_paths(names, declared, names=model_name, quiet=quiet, as_committed=True)
+        judgement, places = judge_paths(
+            names, declared, names=model_name, declared_in=leaderboard, quiet=quiet, as_committed=True
+        )
         counted_files = {file.path for row in judgement.rows for file in row.files}
         made = make_entries(judgement.rows, evidence_of(place for place in places if place.name in counted_files))
         entries = made.entries

@@ -17,13 +17,21 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 import typer
 
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
-from bot.errors import CallError
+from bot.errors import BotError, CallError
 from bot.evaluation.finding import counted, examples, file_of
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.content import PROPOSES
 from bot.evaluation.formats.other_files import OTHER, kinds
 from bot.evaluation.forms import DeclaredForm
-from bot.evaluation.identity import UNNAMED, identified, name_for, why_no_mapping
+from bot.evaluation.identity import (
+    UNNAMED,
+    identified,
+    is_served,
+    name_for,
+    why_no_mapping,
+    why_unidentified,
+    with_names,
+)
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import sizes
 from bot.evaluation.result import Result
@@ -85,6 +93,7 @@ def judge_paths(
     board: Sequence[Entry] = (),
     *,
     names: list[str] | None = None,
+    declared_in: str = "",
     quiet: bool = False,
     online: bool = False,
     max_bytes: int = MAX_BYTES,
@@ -97,7 +106,8 @@ def judge_paths(
 
     With `as_committed` a file that lies in a git checkout counts as one of its repository, with the date of its commit.
     The sample logs beside the files are read where the leaderboard asks for them, or with `samples`. `board` are the
-    rows that they are compared with; `is_whole` says that `names` are for these files alone.
+    rows that they are compared with; `is_whole` says that `names` are for these files alone. What the settings beside a
+    declaration, `declared_in`, say of the models in folders counts as in a watch; `names` come before it.
     """
     look_up: LookUp = no_look_up
     known: KnownRows | None = None
@@ -110,8 +120,9 @@ def judge_paths(
 
         known = known_rows(board)
     today = datetime.now(UTC).date()
-    called = parse_names(names or [])
-    judge = Judge(leaderboard, today, names=called, look_up=look_up, known=known)
+    called, settings = parse_names(names or []), beside(declared_in)
+    every = settings.after(called)
+    judge = Judge(leaderboard, today, names=every, look_up=look_up, known=known)
     places = find_places(paths, read_access(), max_bytes, leaderboard.formats)
     places = with_commits(in_repositories(places) if as_committed else places)
     unread: list[UnreadPath] = []
@@ -119,12 +130,56 @@ def judge_paths(
         parsed = list(parse_places(places, unread, quiet=quiet, jobs=jobs))
     if parsed and is_whole:
         warn_unused(called, {name_for(one, called) for one in parsed})
+        _say_beside(settings, leaderboard, parsed, every)
     if samples or leaderboard.asks_samples:
         from bot.service.judge.samples import with_samples
 
         parsed = with_samples(parsed, places)  # each document that is hashed leaves a cycle behind
     with without_collector():
         return judge.judge(parsed, commit_dates(places), unread), places
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """What the settings at a path say of the models in folders, by the watches of one declaration."""
+
+    path: str = ""
+    names: Mapping[str, str] = field(default_factory=dict)
+
+    def after(self, called: Mapping[str, str]) -> dict[str, str]:
+        """The models that a call names, which come first, and those of the settings."""
+        return {**called, **{key: name for key, name in self.names.items() if key not in called}}
+
+
+def beside(declaration: str) -> Beside:
+    """The models that the settings beside a local declaration name by folders; settings that are refused are told."""
+    path = Path(declaration).parent / "bot.toml"
+    if not declaration.endswith(".toml") or "://" in declaration or not path.is_file():
+        return Beside()
+    from bot.service.settings.config import load_settings
+
+    try:
+        watches = load_settings(path).watches
+    except BotError as error:
+        warn(f"{visible(str(error))}\nwhat it says of the models in folders does not count here")
+        return Beside()
+    ours = [one for one in watches if (path.parent / one.leaderboard).resolve() == Path(declaration).resolve()]
+    return Beside(str(path), {one.path: one.value for watch in ours for one in watch.identity})
+
+
+def _say_beside(settings: Beside, board: Leaderboard, parsed: Sequence[Parsed], every: Mapping[str, str]) -> None:
+    """Say how many files the settings name, and which names fit no file where a file has none."""
+    used = [name_for(one, every) for one in parsed]
+    if count := sum(key in settings.names for key in used):
+        warn(f"{settings.path}: its `identity` names the model of {counted(count, 'file')}")
+    known = [identified(one, every, board).result for one in parsed]
+    if all(one is None or not why_unidentified(one.model) or is_served(one.model) for one in known):
+        return  # of one board's files a call may name few
+    of_board = {name_for(with_names(one, every), board.model_names) for one in parsed}
+    idle = {settings.path: settings.names.keys() - set(used), "[models]": board.model_names.keys() - of_board}
+    for where, keys in idle.items():
+        if keys:
+            warn(f"{where}: no file is called or lies so: {visible(examples(sorted(keys)))}")
 
 
 def warn_unused(called: Mapping[str, str], used: Collection[str | None]) -> None:

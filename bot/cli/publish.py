@@ -72,7 +72,15 @@ def publish(
     target.check()
     there = target.scan_entries().entries
     judgement, places = judge_paths(
-        paths, declared, there, names=model_name, quiet=quiet, online=online, max_bytes=max_bytes, as_committed=True
+        paths,
+        declared,
+        there,
+        names=model_name,
+        declared_in=leaderboard,
+        quiet=quiet,
+        online=online,
+        max_bytes=max_bytes,
+        as_committed=True,
     )
     counted = {file.path for row in judgement.rows for file in row.files}
     evidence = evidence_of(place for place in places if place.name in counted)

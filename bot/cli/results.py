@@ -77,6 +77,7 @@ def check(
         declared,
         open_target(board, read_access()).scan_entries().entries if board else (),
         names=model_name,
+        declared_in=leaderboard,
         quiet=quiet,
         online=online,
         max_bytes=max_bytes,
@@ -169,7 +170,9 @@ def score(
     from bot.reporting.scores import scores_csv, scores_markdown, scores_text
 
     declared = open_leaderboard(leaderboard, read_access())
-    judgement, _ = judge_paths(paths, declared, names=model_name, quiet=quiet, max_bytes=max_bytes, jobs=jobs)
+    judgement, _ = judge_paths(
+        paths, declared, names=model_name, declared_in=leaderboard, quiet=quiet, max_bytes=max_bytes, jobs=jobs
+    )
     written: dict[str, Callable[[Judgement], str]] = {
         "text": scores_text,
         "json": lambda found: to_json(make_report(found)) + "\n",
@@ -217,12 +220,12 @@ def explain(
         return
     declared = open_leaderboard(leaderboard, read_access())
     if reported:
-        judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
+        judgement, _ = judge_paths([path], declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
         if not _names_leaderboard(context):
             _warn_of_other(judgement)
         raise typer.Exit(_explain_reported(judgement, reported, column_named(declared, task) or task, form))
     task = _column(declared, task)
-    judgement, _ = judge_paths([path], declared, names=model_name, max_bytes=max_bytes)
+    judgement, _ = judge_paths([path], declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
     say(explanation_text(judgement, task) if form == "text" else to_json(make_report(judgement)) + "\n")
     if not _names_leaderboard(context):
         _warn_of_other(judgement)

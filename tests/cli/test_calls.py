@@ -139,3 +139,37 @@ def test_a_mapping_of_names_that_is_not_used_is_said(tmp_path: Path) -> None:
     for key in (f"{KESTREL.parent.name}/", "example-org/kestrel-7b"):
         used = run("check", str(KESTREL), "--model-name", f"{key}=acme/atlas", cwd=tmp_path)
         assert (used.stderr, "acme/atlas" in used.stdout) == ("", True)
+
+
+def test_check_names_models_as_the_watch_beside_its_declaration_does(tmp_path: Path) -> None:
+    """Otherwise `settle` accepts rows that `check` refuses before the push."""
+    (tmp_path / "ours").mkdir()
+    for name in ("atlas-7b", "borea-1b"):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        nameless = patched({"/model_name": "", "/config/model_args": ""})
+        (tmp_path / "runs" / name / "results.json").write_bytes(dumps(nameless))
+    shipped = ROOT / "bot" / "data" / "leaderboards" / "open-llm-v2.toml"
+    (tmp_path / "ours" / "board.toml").write_bytes(b'models = {elsewhere = "acme/x"}\n' + shipped.read_bytes())
+    (tmp_path / "ours" / "other.toml").write_bytes(shipped.read_bytes())
+
+    def check(*words: str, declaration: str = "board.toml", mapping: str = "runs/atlas-*/") -> Any:
+        identity = (
+            f'identity = [{{path = "{mapping}", id = "acme/atlas-{{1}}"}}, {{path = "old/*/", id = "acme/{{1}}"}}]'
+        )
+        watch = f'[[watches]]\nname = "b"\nleaderboard = "board.toml"\nsource = ".."\n{identity}\n'
+        (tmp_path / "ours" / "bot.toml").write_text(f'{watch}targets = [{{to = "board"}}]\n')
+        return run("check", "runs", "-q", "-l", f"ours/{declaration}", *words, cwd=tmp_path)
+
+    done = check()
+    assert "acme/atlas-7b" in done.stdout
+    assert done.stderr.splitlines() == [
+        "ours/bot.toml: its `identity` names the model of 1 file",
+        "ours/bot.toml: no file is called or lies so: old/*/",
+        "[models]: no file is called or lies so: elsewhere",
+    ]
+    given = check("--model-name", "runs/*/=zeta/{1}")  # what the call says comes first, and then no file lacks a name
+    assert (given.stderr, "zeta/atlas-7b" in given.stdout, "acme/" in given.stdout) == ("", True, False)
+    assert "bot.toml" not in check(declaration="other.toml").stderr
+    refused = check(mapping="runs").stderr
+    assert "watches.0.identity.0.path: write folders that end in /" in refused
+    assert refused.endswith("what it says of the models in folders does not count here\n")
