@@ -9,7 +9,7 @@ from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, cell, code, visible
-from bot.reporting.text import is_spare, spare_said
+from bot.reporting.text import findings_told, is_spare, spare_said
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
 ORDER = ("rejected", "incomplete", "accepted")
@@ -29,7 +29,7 @@ def row_markdown(row: Row, files: Sequence[Verdict]) -> str:
     lines = [f"### {SIGNS[row.status]} {row.status}: {_model(row.model.id)}", ""]
     for file in files:
         spare = f": {code(spare_said(row))}" if is_spare(file, row) else ""
-        lines += [f"File: {code(file.path)}{spare}", "", *_findings(file.findings)]
+        lines += [f"File: {code(file.path)}{spare}", "", *_findings(findings_told(file, row))]
     lines += [*_findings(row.findings), score_rows(row.scores)]
     return "\n".join(lines).rstrip() + "\n"
 

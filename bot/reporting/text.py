@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from textwrap import wrap
 from typing import Any
@@ -101,8 +102,11 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
 
 def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, str, Finding]]:
     """Every finding with its subject: "file" and the path below the common folder, or "row" and its name."""
+    files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
+    told = {file.path: findings_told(file, row) for row in judgement.rows for file in files[row.key]}
     for verdict in judgement.verdicts:
-        yield from (("file", verdict.path.removeprefix(folder), finding) for finding in verdict.findings)
+        findings = told.get(verdict.path, verdict.findings)
+        yield from (("file", verdict.path.removeprefix(folder), finding) for finding in findings)
     names = _names(judgement.rows, _what)
     for row in judgement.rows:
         yield from (("row", names[row.key], finding) for finding in row.findings)
@@ -179,7 +183,7 @@ def terminal_row(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = Fals
         lines += [ink.faint(f"  {line}") for line in _circumstances(row)]
     for file in files:
         lines += [ink.faint(f"  {line}") for line in _file_lines(file, row, quiet=quiet)]
-        lines += [line for finding in file.findings for line in ("", *finding_lines(finding, ink))]
+        lines += [line for finding in findings_told(file, row) for line in ("", *finding_lines(finding, ink))]
         lines += [""] if file.findings and file is not files[-1] else []
     for finding in row.findings:
         lines += ["", *finding_lines(finding, ink)]
@@ -232,6 +236,11 @@ def _file_lines(file: Verdict, row: Row, *, quiet: bool) -> Iterator[str]:
 def is_spare(file: Verdict, row: Row) -> bool:
     """Tell whether a rejected file stands beside an accepted row that has no number from it."""
     return row.status == "accepted" and row.does_without(file) and file.path not in {one.path for one in row.files}
+
+
+def findings_told(file: Verdict, row: Row) -> Sequence[Finding]:
+    """The findings of a file; those of one that no row needs say nothing of repairs."""
+    return [replace(one, hint="", command="") for one in file.findings] if is_spare(file, row) else file.findings
 
 
 def spare_said(row: Row) -> str:

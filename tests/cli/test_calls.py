@@ -172,4 +172,4 @@ def test_check_names_models_as_the_watch_beside_its_declaration_does(tmp_path: P
     assert "bot.toml" not in check(declaration="other.toml").stderr
     refused = check(mapping="runs").stderr
     assert "watches.0.identity.0.path: write folders that end in /" in refused
-    assert refused.endswith("what it says of the models in folders does not count here\n")
+    assert "\nwhat it says of the models in folders does not count here\n" in refused

@@ -339,7 +339,7 @@ def test_paths_begin_where_the_command_is_called(tmp_path: Path, monkeypatch: py
 
     [watch] = load_settings(tmp_path / "boards/ours/bot.toml").watches
     assert (watch.source, watch.targets[0].to) == ("../../results", "./rows")
-    assert "`../../results`" in (tmp_path / "boards/ours/README.md").read_text(encoding="utf-8")
+    assert "`results`" in (tmp_path / "boards/ours/README.md").read_text(encoding="utf-8")
 
 
 def test_a_card_that_the_hub_does_not_read_has_no_head(tmp_path: Path) -> None:

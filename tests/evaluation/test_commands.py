@@ -151,10 +151,6 @@ def test_where_no_file_could_join_the_row_all_tasks_are_measured_by_one_harness(
     ("repository", "version", "source", "leaf", "installs"),
     [
         ("EleutherAI/lm-evaluation-harness", "0.4.9", "", "gsm8k", "lm_eval[hf]==0.4.9"),
-        ("EleutherAI/lm-evaluation-harness", "0.4.6", "vllm", "ifeval_es",
-         "lm_eval[vllm,ifeval] @ git+https://github.com/EleutherAI/lm-evaluation-harness@v0.4.6"),
-        ("huggingface/lm-evaluation-harness", "c2a08496", "mamba_ssm", "gsm8k",
-         "lm_eval @ git+https://github.com/huggingface/lm-evaluation-harness@c2a08496"),
         ("acme/lm-evaluation-harness", "0.4.9", "local-completions", "minerva_math",
          "lm_eval[api,math] @ git+https://github.com/acme/lm-evaluation-harness@v0.4.9"),
     ],
@@ -165,6 +161,34 @@ def test_a_version_is_installed_from_where_it_is(
     command = install(repository, version, Rerun(Model("a/b", source=source), (leaf,), None, {}))
     assert shlex.split(command) == ["pip", "install", installs]
     assert Requirement(installs).name == "lm_eval"
+
+
+@pytest.mark.parametrize(
+    ("repository", "version", "source", "leaf", "ends"),
+    [
+        ("EleutherAI/lm-evaluation-harness", "0.4.8", "vllm", "ifeval_es", "v0.4.8 && pip install -e '.[vllm,ifeval]'"),
+        ("huggingface/lm-evaluation-harness", "c2a08496", "mamba_ssm", "gsm8k", "c2a08496 && pip install -e ."),
+    ],
+)
+def test_a_version_that_records_only_the_commit_of_the_folder_is_called_in_its_clone(
+    repository: str, version: str, source: str, leaf: str, ends: str
+) -> None:
+    """lm-eval before 0.4.9 asks git in the folder of the call: elsewhere its file has no commit, or a foreign one."""
+    command = install(repository, version, Rerun(Model("a/b", source=source), (leaf,), None, {}))
+    begins = f"git clone https://github.com/{repository}; cd lm-evaluation-harness && git checkout "
+    assert command == f"{begins}{ends}"
+
+
+def test_a_missing_subtask_of_a_group_that_is_measured_again_is_named_once() -> None:
+    data, navigate = lacking(lm_eval_version=None, git_hash="0123abcd"), "leaderboard_bbh_navigate"
+    for name in ("results", "configs", "versions", "n-shot", "n-samples"):
+        data[name].pop(navigate)
+    data["group_subtasks"]["leaderboard_bbh"].remove(navigate)
+    judgement = judgement_of({"results_x.json": data})
+    commands = {one.command for one in judgement.rows[0].findings if one.rule == "missing-task"}
+    words = [word for command in commands for word in shlex.split(command)]
+    assert "leaderboard_bbh" in words
+    assert not [word for word in words if navigate in word]
 
 
 def test_a_command_is_one_line_however_long_it_is() -> None:

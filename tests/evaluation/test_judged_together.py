@@ -52,9 +52,11 @@ def test_a_faulty_file_beside_a_row_that_is_accepted_without_it_is_no_error(when
     assert judgement.rows[0].status == "accepted"
     assert not judgement.has_errors
     said = "not used: the row has its numbers from whole.json; you may delete it"
-    assert said in terminal_text(judgement, Ink(colour=False), whole=True)
-    assert said in terminal_text(judgement, Ink(colour=False))
-    assert said in judgement_markdown(judgement)
+    shown = terminal_text(judgement, Ink(colour=False), whole=True), terminal_text(judgement, Ink(colour=False))
+    for text in (*shown, judgement_markdown(judgement)):
+        assert said in text
+        assert "limited-run" in text
+        assert "without --limit" not in text  # which was done: the other file is it
 
 
 def test_of_many_files_that_no_row_uses_the_first_are_named() -> None:

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from bot.evaluation.benchmarks.harness import order_of
 from bot.evaluation.definition import (
     CODE,
     FUNCTION,
@@ -59,7 +60,7 @@ BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find
 # What a model class and a task need besides. Of an extra that a release does not have yet pip only warns.
 EXTRAS_OF_MODELS = {"hf": ("hf", "huggingface"), "vllm": ("vllm",), "api": ("local-", "openai-", "anthropic-")}
 EXTRAS_OF_TASKS = {"math": re.compile("^(leaderboard|minerva)_math"), "ifeval": re.compile("ifeval")}
-UPSTREAM, UNPUBLISHED = "EleutherAI/lm-evaluation-harness", ("0.4.6",)  # a release without a package
+UPSTREAM, SAYS_ITS_RELEASE = "EleutherAI/lm-evaluation-harness", (0, 4, 9)
 EMPTY: dict[str, Any] = {}
 SEED = 1234  # that picks the examples, unless --seed says another; with it before release 0.4.3
 INDENTED = re.compile(r"( +)- ")
@@ -402,14 +403,21 @@ def rerun(wanted: Rerun) -> str:
 
 
 def install(repository: str, version: str, wanted: Rerun) -> str:
-    """The call of pip that installs a release or commit with what the model class and the tasks need besides."""
+    """The call of pip that installs a release or commit with what the model class and the tasks need besides.
+
+    Files of lm-eval before 0.4.9 record no release, and the commit of the repository in which it was called: these are
+    installed in a clone, in which the next call runs.
+    """
     extras = [extra for extra, of in EXTRAS_OF_MODELS.items() if (wanted.model.source or "hf").startswith(of)]
     extras += [extra for extra, of in EXTRAS_OF_TASKS.items() if any(of.search(key) for key in wanted.leaf_keys)]
-    name = f"lm_eval[{','.join(extras)}]" if extras else "lm_eval"
-    is_release = "." in version
-    if is_release and repository == UPSTREAM and version not in UNPUBLISHED:
-        return command_line(["pip", "install", f"{name}=={version}"])
+    more = f"[{','.join(extras)}]" if extras else ""
+    name, is_release = f"lm_eval{more}", "." in version
     at = f"v{version}" if is_release else version
+    if not is_release or order_of(version) < SAYS_ITS_RELEASE:
+        folder, installing = repository.rpartition("/")[2], command_line(["pip", "install", "-e", f".{more}"])
+        return f"git clone https://github.com/{repository}; cd {folder} && git checkout {at} && {installing}"
+    if repository == UPSTREAM:
+        return command_line(["pip", "install", f"{name}=={version}"])
     return command_line(["pip", "install", f"{name} @ git+https://github.com/{repository}@{at}"])
 
 

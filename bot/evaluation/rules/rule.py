@@ -237,10 +237,15 @@ def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, st
 
 
 def with_groups(keys: list[str], result: Result) -> list[str]:
-    """The keys of leaves, with the name of each group whose members are all among them in their place."""
+    """The keys of leaves, with the name of each group whose members are all among them in their place.
+
+    A leaf that is missing from the file is of the group after which it and all members are named.
+    """
     for group, members in sorted(result.subtasks.items(), key=lambda one: -len(one[1])):
         if len(members) > 1 and set(members) <= set(keys):
-            keys = [*(key for key in keys if key not in members), group]
+            named = f"{group}_" if all(one.startswith(f"{group}_") for one in members) else ""
+            ours = [key for key in keys if key in members or (named and key.startswith(named))]
+            keys = [*(key for key in keys if key not in ours), group]
     return keys
 
 
