@@ -7,7 +7,7 @@ average is not part of that family. What differed in how they were measured is n
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -51,6 +51,7 @@ MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would 
 GROUPS = ("prompt", "generation", "definition", "argument", "weights")
 # Settings of the text around a question.
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space|fewshot_seed")
+MOVES = ("silent change", "num_fewshot", "chat template", "limit")  # settings that people forget to say
 AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
 TEMPLATES: Mapping[bool | None, str] = {True: "yes", False: "no", None: ""}  # what is said of the chat template
@@ -359,6 +360,29 @@ def _average(tasks: Sequence[ComparedTask], groups: Sequence[Sequence[str]] = ()
         less_is_better=tasks[0].less_is_better,
     )  # fmt: skip
     return _concluded(average, contrast.p)
+
+
+def mean_of_tasks(results: Sequence[Result]) -> tuple[float, int]:
+    """The average that results have in a comparison, as a fraction, and of how many tasks; 0 of 0 for none."""
+    tasks = [*run_of_results("", results).tasks.values()]
+    if len(tasks) < 2 or len({(one.points, one.less_is_better) for one in tasks}) > 1 or not tasks[0].points:
+        return 0.0, 0
+    return fsum(one.value * one.points for one in tasks) / len(tasks) / 100, len(tasks)
+
+
+def moving_settings(results: Sequence[Result], keys: Collection[str]) -> list[tuple[str, str, str]]:
+    """How leaves of results were measured where another setting is known to move numbers much; all leaves by default.
+
+    Each is the setting's title, its values, and what it does.
+    """
+    sources = {key: LeafSource(one, key) for one in results for key in one.leaves if not keys or key in keys}
+    settings, known = _leaf_settings(sources), {one.setting: one for one in effects()}
+    found = []
+    for name in MOVES:
+        values = sorted({value for value in settings.get(name, {}).values() if value})
+        if values and values != ["none"]:
+            found.append((known[name].title, examples(values), known[name].what))
+    return found
 
 
 def _settings(

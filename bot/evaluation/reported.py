@@ -17,6 +17,7 @@ from typing import TypeVar
 from bot.errors import CallError
 from bot.evaluation.aggregates import leaves_of
 from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue
+from bot.evaluation.compare import mean_of_tasks
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import Scores, TaskScore, measured
@@ -155,6 +156,9 @@ def read_reported(
     values = [one for column in columns if task_id in {"", column.id} for one in _values(column)]
     if task_id in {"", "average"}:
         values += _averages([column.own for column in columns if column.own], scores)
+        mean, count = mean_of_tasks(results)
+        said = f"plain mean of the {count} tasks of the files, as `compare` has it = {mean:.6g}"
+        values += [Reading(mean, "average", "", (said,), OTHER_MEAN)] if count else []
     if not values:
         raise CallError(f"there is no task {task_id} in these results" if task_id else "these results hold no number")
     readings = _distinct(sorted(_printed(values, reported), key=lambda one: one.cost))

@@ -59,6 +59,11 @@ class Target(Protocol):
         """The commit at the main branch, "" if there is none yet."""
         ...
 
+    def uncommitted(self, path: str) -> bool:
+        """Tell whether a file in a folder of this machine is not as the main branch has it."""
+        del path
+        return False
+
     def contains(self, commit: str) -> bool:
         """Tell whether the history of the main branch has a commit; if not, somebody rewrote the history."""
         ...

@@ -173,7 +173,11 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
             *_setting_lines(comparison),
             "",
         ]
-    lines += [f"{counted(comparison.equal, 'other setting')} equal.", "", text_table(_table(comparison, second))]
+    lines += [
+        f"{counted(comparison.equal, 'other setting' if comparison.settings else 'setting')} equal.",
+        "",
+        text_table(_table(comparison, second)),
+    ]
     lines += [*_rest(comparison), ""]
     lines += [*_columns(comparison), ""] if comparison.columns else []
     lines += [*_methods(comparison), *_reasons(comparison)]
@@ -352,7 +356,7 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     lines += [f"- {first_few(list(map(code, tasks)), MOST_TASKS)}: {plain_markup(why)}"
               for why, tasks in _by_reason(comparison).items()]  # fmt: skip
     lines += [f"- {plain_markup(one.strip())}" for one in _flips(comparison, second) if one]
-    equal = f"{counted(comparison.equal, 'other setting')} equal."
+    equal = f"{counted(comparison.equal, 'other setting' if comparison.settings else 'setting')} equal."
     lines += [plain_markup(one) for one in (*_methods(comparison), equal, *_alone(comparison, second))]
     return "\n".join(lines).rstrip() + "\n"
 
@@ -413,15 +417,22 @@ REPORTED_SCHEMA = "leaderboard-bot/reported/1"
 READINGS_SHOWN = 3  # readings that the text lists
 
 
-def reported_text(readings: Readings) -> str:
-    """The readings that give the number, simplest first, or the nearest where none does."""
+def reported_text(readings: Readings, settings: Sequence[tuple[str, str, str]] = ()) -> str:
+    """The readings that give the number, simplest first, or the nearest where none does.
+
+    `settings` are those of the results of which another value is known to move numbers, each with what it does.
+    """
     text = readings.reported.text
     tried = f"{counted(readings.tried, 'reading')} tried; {_odds(readings.by_chance)}"
     if not readings.fitting:
         nearest = "\n".join(
             _lines(one, f"off by {one.value - readings.reported.value:+.4g}") for one in readings.nearest
         )
-        return f"No reading of these results gives {text} ({tried}). The nearest:\n\n{nearest}"
+        measured = "\n".join([f"  {title} {brief(value)}: {what}" for title, value, what in settings])
+        how = (
+            f"\nThey were measured so; with another setting the number is another:\n\n{measured}\n" if measured else ""
+        )
+        return f"No reading of these results gives {text} ({tried}). The nearest:\n\n{nearest}{how}"
     simple = [one for one in readings.fitting if one.cost <= LEFT_OUT] or readings.fitting
     shown = simple[:READINGS_SHOWN]
     found = "\n".join(

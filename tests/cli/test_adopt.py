@@ -455,6 +455,10 @@ def test_models_that_files_name_by_paths_or_folders_are_adopted_under_their_ids(
     if not models:
         done = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "ours" / "bot.toml"), "--dry-run"])
         assert "0 added, 1 changed, 0 removed, 2 unchanged" in done.output, done.output
+        assert "is not committed" not in done.output
+        (tmp_path / "board" / "list.json").write_text("[]")
+        done = CliRunner().invoke(app, ["settle", "--config", str(tmp_path / "ours" / "bot.toml"), "--dry-run"])
+        assert "board: list.json is not committed as it is, and settle reads what is: `git commit` it" in done.output
 
 
 def test_a_model_that_files_do_not_name_by_its_id_has_the_id_of_its_row(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from bot.errors import CallError
+from bot.evaluation.compare import compare, moving_settings, run_of_results
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.reported import Readings, parse_reported, read_reported
@@ -51,6 +52,21 @@ def first_tasks(readings: Readings) -> list[str]:
 @pytest.fixture(scope="module")
 def kestrel() -> Judgement:
     return judged(next(path for path in EXAMPLES if "kestrel" in str(path)).read_bytes())
+
+
+def test_the_average_that_compare_prints_is_found(kestrel: Judgement) -> None:
+    results = [verdict.result for verdict in kestrel.verdicts if verdict.result is not None]
+    average = compare(*(run_of_results(name, results) for name in "ab")).average
+    assert average is not None
+    [first, *_] = asked(kestrel, f"{100 * average.values[0]:.2f}").fitting
+    assert (first.task, "6 tasks of the files, as `compare` has it" in first.steps[0]) == ("average", True)
+
+
+def test_where_nothing_fits_what_is_known_to_move_such_numbers_is_said(kestrel: Judgement) -> None:
+    results = [verdict.result for verdict in kestrel.verdicts if verdict.result is not None]
+    told = reported_text(asked(kestrel, "60.1", "ifeval"), moving_settings(results, {"leaderboard_ifeval"}))
+    assert "\n  few-shot examples 0: " in told
+    assert "\n  chat template no: the question is put into the model's chat form" in told
 
 
 def test_each_score_and_the_average_of_a_row_are_found(kestrel: Judgement) -> None:

@@ -284,6 +284,12 @@ class Folder(Target):
         """The commit at the main branch, "" if there is none yet."""
         return self._repository.main
 
+    def uncommitted(self, path: str) -> bool:
+        """Tell whether the work tree, where main is checked out, has another file at a path than main has."""
+        with suppress(BotError):
+            return bool(self.head()) and path in self._repository.uncommitted(self.head())
+        return False
+
     def contains(self, commit: str) -> bool:
         """Tell whether the history of main has a commit."""
         return self._is_merged(commit, self._repository.main)

@@ -298,7 +298,13 @@ class Pass:
             self._answer_folders()
 
     def _say_uncommitted(self) -> None:
-        """Name the files that a person may have forgotten to commit in a source on this machine."""
+        """Name the files that a person may have forgotten to commit in a source or a table on this machine."""
+        for target, settings in self.context.targets:
+            if settings.table and target.uncommitted(settings.table.path):
+                why = (
+                    f"{settings.table.path} is not committed as it is, and settle reads what is: `git commit` it there"
+                )
+                self.report.say("unchanged", target.name, why, is_new=False)
         source = self.context.source
         if left := source.uncommitted(self.context.watch.paths):
             are = "is not committed as it is" if len(left) == 1 else "are not committed as they are"
