@@ -107,15 +107,45 @@ def patch(data: Any, pointer: str, value: Any) -> Any:
     return data
 
 
+def has(data: Any, pointer: str) -> bool:
+    """Tell whether something is at a pointer through objects."""
+    for part in pointer.split("/")[1:]:
+        if not isinstance(data, dict) or part not in data:
+            return False
+        data = data[part]
+    return isinstance(data, dict)
+
+
 ARGUMENTS = "/config/model_args"
 SAME = {"/model_name": "pretrained", "/config/model_sha": "revision", "/config/model_dtype": "dtype"}
 
 
+TWINS = {
+    "model_source": "/config/model",
+    "n-shot": "/configs/{}/num_fewshot",
+    "versions": "/configs/{}/metadata/version",
+}
+
+
+def twin_of(pointer: str) -> str:
+    """Where the harness writes the same once more, "" for what it writes once."""
+    _, top, *rest = pointer.split("/")
+    return TWINS[top].format(*rest) if top in TWINS and len(rest) == TWINS[top].count("{}") else ""
+
+
 def patched(changes: Mapping[str, Any], start: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The base file with each pointer set to its value; an argument that would contradict one of them is left out."""
+    """The base file with each pointer set to its value, there too where it says the same once more.
+
+    An argument that would contradict one of them is left out, and so is the name that is made of the model's.
+    """
     data = base() if start is None else pickle.loads(pickle.dumps(start))
     for pointer, value in changes.items():
         data = patch(data, pointer, value)
+        twin = twin_of(pointer) if pointer and value is not ABSENT else ""
+        if twin and twin not in changes and has(data, twin.rpartition("/")[0]):
+            data = patch(data, twin, value)
+    if isinstance(data, dict) and "/model_name" in changes and "/model_name_sanitized" not in changes:
+        data.pop("model_name_sanitized", None)
     config = data.get("config") if isinstance(data, dict) else None
     if isinstance(config, dict) and isinstance(args := config.get("model_args"), str) and ARGUMENTS not in changes:
         said = [name for pointer, name in SAME.items() if changes.get(pointer) and changes[pointer] is not ABSENT]

@@ -10,7 +10,7 @@ from typing import Any
 from bot.evaluation.finding import examples, shown
 from bot.evaluation.formats.fields import arguments, number, precision, revision, table, text
 from bot.evaluation.formats.sameness import adapter_of, changes_of, elsewhere_in, in_one_spelling, names_in
-from bot.evaluation.result import Contradiction, Result
+from bot.evaluation.result import Contradiction, Result, escape_pointer
 
 # Of n answers to each question pass@1 is estimated by their mean, which is avg@n.
 ONE_OF = re.compile(r"pass(?:@k:k=1[&,]n=|@1:)(\d+)(?:_samples)?")
@@ -21,6 +21,7 @@ OTHER_MODEL = "measure the model as it is, or give the changed one a name of its
 DUMMY = "dummy"  # the class of lm-eval that answers at random
 GREEDY = {"do_sample": "False", "temperature": "0"}  # one may stand for the other
 GENERATING = frozenset({"generate_until", "generate_until_multi_round"})
+NO_LETTERS = re.compile(r"[^a-z0-9]+")
 OF_PATH = ("lora_local_path", "steer_path")  # adapters that the harness leaves out of the model's name
 
 
@@ -32,9 +33,11 @@ def of_lm_eval(top: Mapping[str, Any], config: Mapping[str, Any]) -> tuple[Contr
     found = [
         *_names(text(top.get("model_name")), pairs, args, "/model_name"),
         *_class(top, config),
+        *_folder(text(top.get("model_name")), text(top.get("model_name_sanitized"))),
         *(commits or _two("revision", config.get("model_revision"), asked, "/config/model_revision", text)),
         *_two("data type", config.get("model_dtype"), _dtype(pairs), "/config/model_dtype", _data_type),
         *_generation(config.get("gen_kwargs"), table(top.get("configs"))),
+        *_twice(table(top.get("configs")), top),
         *_hash("chat_template", top),
         *_hash("system_instruction", top),
     ]
@@ -101,6 +104,44 @@ def _bare(name: str) -> str:
 def _class(top: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[Contradiction]:
     if DUMMY in {text(config.get("model")), text(top.get("model_source"))}:
         yield Contradiction("the answers are random: the model's class is dummy", "/config/model", is_error=True)
+
+    ours, summary = text(config.get("model")), text(top.get("model_source"))
+    if ours and summary and ours != summary:
+        yield Contradiction(f"the model's class is {shown(ours)}, and {shown(summary)} in its summary", "/model_source")
+
+
+def _folder(name: str, sanitized: str) -> Iterator[Contradiction]:
+    """Two models: one by name and another one by the name of the run's folder, which is made of the first."""
+    ours, folder = (NO_LETTERS.sub("", one.casefold()) for one in (name.rpartition("/")[2], sanitized))
+    if ours and folder and ours not in folder:
+        what = f"the model is {shown(name)} by its name, and {shown(sanitized)} by that of its folder"
+        yield Contradiction(what, "/model_name_sanitized", is_error=True)
+
+
+def _twice(configs: Mapping[str, Any], top: Mapping[str, Any]) -> Iterator[Contradiction]:
+    """What the configuration of a task says of its shots and version, and the file once more; and one that is missing.
+
+    The harness writes a configuration for each task that it runs.
+    """
+    rows, groups = table(top.get("results")), _groups(top)
+    missing = [key for key in table(top.get("n-shot")) if key in rows and key not in configs and key not in groups]
+    if configs and missing and 2 * len(missing) < len(rows):
+        yield Contradiction(f"no configuration of {examples(missing)}, and the other tasks have one", "/configs")
+    for name, what, member in (("n-shot", "number of shots", "num_fewshot"), ("versions", "version", "version")):
+        differing: dict[tuple[Any, Any], list[str]] = {}
+        for key, one in table(top.get(name)).items():
+            config = table(configs.get(key))
+            there = (table(config.get("metadata")) if name == "versions" else config).get(member)
+            if type(there) in {int, float} and type(one) in {int, float} and there != one:
+                differing.setdefault((one, there), []).append(key)
+        for (one, there), keys in differing.items():
+            said = f"the {what} of {examples(keys)} is {one} in {name}, and {there} in its configuration"
+            yield Contradiction(said, f"/{name}/{escape_pointer(keys[0])}")
+
+
+def _groups(top: Mapping[str, Any]) -> set[str]:
+    listed = table(top.get("group_subtasks"))
+    return {*(key for key in listed if listed[key]), *table(top.get("groups"))}
 
 
 def _two(what: str, one: object, other: object, pointer: str, spell: Any) -> Iterator[Contradiction]:

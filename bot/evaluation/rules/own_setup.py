@@ -1,7 +1,8 @@
 """The run has a set-up of its own.
 
 ## What it does
-Names a system prompt, a server that answered in place of loaded weights, and another seed of the examples.
+Names a system prompt, a server in place of loaded weights, generation settings of the call, and another seed of the
+examples.
 
 ## Why is this bad?
 A prompt can hold answers, a server any weights, and a seed can be chosen.
@@ -27,6 +28,7 @@ from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 PROMPTS = ("system_instruction", "system_prompt", "system_message")
 SEED = "fewshot_seed"
 SERVER = "base_url"
+GENERATION = "gen_kwargs"
 HINT = "nothing needs to be done where the board's rows have this in common"
 LONGEST = 60  # characters of a prompt or an address that are shown
 
@@ -42,6 +44,10 @@ def own_setup(case: Case) -> Violations:
         yield Violation(
             f"the few-shot examples were picked by the seed {shown(seed, LONGEST)}, not the harness's", HINT
         )
+    given = result.settings.get(GENERATION, "")
+    if given and not any(leaf.definition for leaf in result.leaves.values()):
+        said = f"the call set how answers are generated: {shown(given, LONGEST)}"
+        yield Violation(said, HINT)
     if SERVER in result.model.args and is_served(result.model) and "/" in result.model.id:
         server, model = arguments(result.model.args)[0].get(SERVER, ""), shown(result.model.id)
         said = f"a server answered, {shown(server, LONGEST)}: nothing shows that it has the weights of {model}"
