@@ -103,6 +103,7 @@ def leave(status: str | int | None) -> NoReturn:
 
 
 if __name__ == "__main__":
+    sys.modules["pandas"] = None  # type: ignore[assignment]  # pyarrow would load it where it is; no command needs it
     for module in LOADED:
         importlib.import_module(module)
     warm_up()

@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from http.server import ThreadingHTTPServer
+from socket import SHUT_RDWR, socket
+from typing import Any
+from weakref import WeakSet
 
 
 class LoopbackServer(ThreadingHTTPServer):
     """A server to whose client anything may happen: one that is killed or hangs up is no error of the server."""
 
     daemon_threads = True
+
+    def __init__(self, *args: Any) -> None:
+        self.connections = WeakSet[socket]()
+        super().__init__(*args)
+
+    def get_request(self) -> tuple[socket, Any]:
+        connection, address = super().get_request()
+        self.connections.add(connection)
+        return connection, address
+
+    def server_close(self) -> None:
+        """End the connections, too: a client that keeps one would keep its thread, and all that was served."""
+        super().server_close()
+        for connection in list(self.connections):
+            with suppress(OSError):
+                connection.shutdown(SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Print the traceback of an error, but for a connection that the other side ended."""
