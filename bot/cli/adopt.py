@@ -230,7 +230,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     found = replace(matching.table, rows=dict(matching.table.rows) | {row: (one,) for row, one in by_numbers.items()})
     if not matching.matched:
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings, measured)}")
-    names = _names(rows, found)
+    names = _names(rows, found, {one.model.id for one in models})
 
     def drafted(shown: Matching, leads: Collection[Matched] = ()) -> _Drafted:
         text, accessors = _declared(shown, parsed, names, known, measured, leads=leads)
@@ -258,7 +258,10 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = Recomputed(board, options, declared, len(matching.columns))
     source, paths = source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
-    notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers))
+    beside = [one for one, _ in best.tables if one.place is not found.place]
+    rows_elsewhere = [(other.place.at, one) for other in beside for some in other.rows.values() for one in some]
+    elsewhere = {names.get(one.model.id, one.model.id): at for at, one in rows_elsewhere}
+    notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers, elsewhere))
     notes = (*notes, visible(ranking)) if ranking else notes
     notes = notes if at else (*notes, *_other_tables(found))
     if unused := _of_few_files(measured, rows, found):
@@ -348,15 +351,21 @@ def _models(parsed: Sequence[Parsed]) -> list[ModelFiles]:
     return [ModelFiles(files[0][0], tuple(one for _, one in files)) for files in by_key.values()]
 
 
-def _names(rows: Mapping[int, ModelFiles], found: FoundTable) -> dict[str, str]:
-    """The ids of models that their files do not name by one: from the table, else from its own text."""
-    names = {}
+def _names(rows: Mapping[int, ModelFiles], found: FoundTable, taken: Collection[str]) -> dict[str, str]:
+    """The ids of models that their files do not name by one: from the table, else from its own text.
+
+    None is another model's: two paths may end in the same name, and that may be what files call a third one.
+    """
+    names: dict[str, str] = {}
     for row, one in rows.items():
         if why_unidentified(one.model) and one.model.id:
-            last = NOT_A_NAME.sub("-", one.model.id.rstrip("/").rpartition("/")[2]).strip("-.") or "model"
-            own = one.model.id if is_plain_name(one.model) else last
-            text = found.text(row)
-            spelled = text if "/" in text and is_hub_id(text) else own
+            path, text = one.model.id.rstrip("/"), found.text(row)
+            last, whole = (NOT_A_NAME.sub("-", part).strip("-.") or "model" for part in (path.rpartition("/")[2], path))
+            if is_plain_name(one.model):
+                last = one.model.id
+            elif last in {*taken, *names.values()}:
+                last = whole
+            spelled = text if "/" in text and is_hub_id(text) else last
             names[one.model.id] = found.links.get(row) or spelled
     return names
 
@@ -618,9 +627,13 @@ def _patterns(paths: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
 
 
 def _notes(
-    board: JudgedTable, columns: Sequence[MappingColumn], ambiguous: Sequence[int], by_numbers: Mapping[int, ModelFiles]
+    board: JudgedTable,
+    columns: Sequence[MappingColumn],
+    ambiguous: Sequence[int],
+    by_numbers: Mapping[int, ModelFiles],
+    elsewhere: Mapping[str, str],
 ) -> Iterator[str]:
-    """What was mapped, and what is left to a person."""
+    """What was mapped, and what is left to a person; `elsewhere` has the models of other tables, and where they are."""
     if why := _why_generated(board):
         yield visible(f"the bot will not write {board.table.shown}: {why}")
     mapped = {column.label or NO_HEADING: column.keys for column in columns if column.keys is not None}
@@ -637,6 +650,24 @@ def _notes(
         how = "add a column to `key` that tells them apart, or give --results without the others"
         yield visible(f"TODO several results may be meant by {names}: {how}")
     there = {row.key.text for row in board.judged.values()}
-    new = [entry.model.id for key, entry in board.entries.items() if key not in there]
-    if new:
-        yield visible(f"{counted(len(new), 'model')} of the results would be a new row: {first_few(new, MOST_NAMES)}")
+    entries = [entry for key, entry in board.entries.items() if key not in there]
+    new = [one.model.id for one in entries]
+    if others := [one for one in new if one in elsewhere]:
+        tables = examples(list(dict.fromkeys(elsewhere[one] for one in others)))
+        yield visible(
+            f"TODO {counted(len(others), 'model')} of another table of the file would be a new row here ({tables}): "
+            f"{first_few(others, MOST_NAMES)}; give --results of this table's models alone"
+        )
+    needed = [one.keys["value"] for one in columns if one.keys and "value" in one.keys and "missing" not in one.keys]
+    views = {one.model.id: RowView(one, board.judgement.leaderboard) for one in entries}
+    free = {name: [lookup(value, view) for value in needed] for name, view in views.items() if name not in elsewhere}
+    whole, incomplete = ([one for one in free if (None in free[one]) is is_gap] for is_gap in (False, True))
+    if whole:
+        yield visible(
+            f"{counted(len(whole), 'model')} of the results would be a new row: {first_few(whole, MOST_NAMES)}"
+        )
+    if incomplete:
+        names = first_few(incomplete, MOST_NAMES)
+        yield visible(
+            f"{counted(len(incomplete), 'model')} of the results would be incomplete, and no row yet: {names}"
+        )

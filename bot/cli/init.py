@@ -10,7 +10,6 @@ import sys
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,15 +25,17 @@ from bot.cli.judging import (
     matching_files,
     measured_at,
     parse_names,
+    read_by,
     warn,
+    warn_of_rejected,
     warn_proposed,
 )
 from bot.errors import CallError
-from bot.evaluation.draft.tasks import draft_of
-from bot.evaluation.finding import counted, examples, grouped
+from bot.evaluation.draft.form_draft import DraftedForm
+from bot.evaluation.draft.tasks import LeaderboardDraft, draft_of
+from bot.evaluation.finding import counted, examples
 from bot.evaluation.identity import (
     fits,
-    identified,
     is_folders,
     is_hub_id,
     is_plain_name,
@@ -45,18 +46,16 @@ from bot.evaluation.identity import (
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Model
 from bot.evaluation.row_key import key_of
-from bot.evaluation.submission import Parsed
 from bot.evaluation.toml_file import unfinished_keys
 from bot.platforms.git.repository import Repository, root_of
 from bot.platforms.git.source import checked_folder
-from bot.platforms.inputs import commit_dates, find_places, in_repositories
+from bot.platforms.inputs import find_places, in_repositories
 from bot.platforms.platform import open_target
 from bot.publishing.board import CSV_NAME
 from bot.publishing.card import BEGIN, END
 from bot.publishing.publication import Form
-from bot.reporting.draft import draft_text, in_parts_text, judged_text, left_to_decide
+from bot.reporting.draft import draft_text, left_to_decide
 from bot.reporting.escape import brief, visible
-from bot.service.judge.facts import Judge
 from bot.service.settings.config import parse_settings
 from bot.service.settings.environment import read_access
 
@@ -81,7 +80,7 @@ configs:
 
 """
 MOST_SHOWN = 3  # paths of results in a hint
-MOST_JUDGED = 300  # results that a draft is tried on
+MOST_TASKS = 60  # columns of a board, where nothing says which of them a table would show
 LONGEST_WORDS = 500  # characters of a title or a description
 
 
@@ -117,6 +116,8 @@ def init(
     if further := context.args:
         each = " ".join(f"--results {shlex.quote(path)}" for path in [*places, *further][:MOST_SHOWN])
         raise CallError(f"{further[0]}: one more argument than FOLDER; of several results name each so: {each}")
+    if not is_proposed:
+        _check_free(folder, (BOARD, SETTINGS) if table else (BOARD, SETTINGS, CARD))
     if table:
         words = NewBoard(source, to, form, title, description, parse_names(model_name or []))
         _adopt(folder, table, places, words, (like, at), is_proposed=is_proposed)
@@ -150,7 +151,7 @@ def init(
     )
     _write(folder, {BOARD: declared, SETTINGS: settings_text(seen, paths), CARD: card})
     if measured and declared == declaration:
-        _judge_by_draft(folder / BOARD, declared, measured, board.names)
+        warn_of_rejected(f"{folder / BOARD}", declared, measured, board.names)
     typer.echo(
         f"what is measured, and how it is scored: leaderboard-bot leaderboards {shlex.quote(str(folder / BOARD))}"
     )
@@ -160,6 +161,13 @@ def init(
     warn(f"put {folder / CARD} into {written_at}{'' if is_made else ', which settle makes'}: the bot keeps its table")
     if "://" in read_at + written_at:
         warn(f"to check token, rights and webhook: leaderboard-bot doctor --config {settings}")
+
+
+def _check_free(folder: Path, names: Sequence[str]) -> None:
+    """Raise CallError where each file exists already, so that nothing would be written."""
+    if all((folder / name).exists() for name in names):
+        there = f"{', '.join(names[:-1])} and {names[-1]}"
+        raise CallError(f"{folder}: {there} are there already: name another folder, or take away what is to be new")
 
 
 def _adopt(
@@ -261,15 +269,17 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
     if unnamed:
         names = list(dict.fromkeys(visible(one.id) for one in unnamed if one.id))
         called = f", but {examples(names)}" if names else ""
-        first = f"{names[0]}=ORG/NAME{' for each' * (len(names) > 1)}" if names else "ORG/NAME"
+        first = f"{shlex.quote(f'{names[0]}=ORG/NAME')}{' for each' * (len(names) > 1)}" if names else "ORG/NAME"
         how = "" if proposed else f": say which it is with --model-name {first}"
         warn(f"no model of the Hub is named in {counted(len(unnamed), 'file')}{called}{how}")
     warn_proposed(proposed, "init")
     if "://" not in source and root_of(Path(source).resolve()) is None:
         warn(f"{visible(source)}: in no git repository yet, and settle reads what is committed to one")
     _warn_of_uncommitted(paths, results, source)
-    form = measured.form.text if measured.form else ""
     draft = draft_of(list(results.values()))
+    if measured.form and len(draft.tasks) > MOST_TASKS:
+        measured, draft = _outermost(measured.form, measured, draft, board.names)
+    form = measured.form.text if measured.form else ""
     if draft.others:
         tasks = f"{len(draft.tasks)} of {counted(len(draft.tasks) + len(draft.others), 'task')}"
         shown, left = (examples([visible(one.keys["title"]) for one in some]) for some in (draft.tasks, draft.others))
@@ -283,20 +293,24 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
     return declaration, patterns, measured
 
 
-def _judge_by_draft(path: Path, declared: str, measured: Measured, names: Mapping[str, str]) -> None:
-    """Judge the results that a declaration was drafted from by it, and warn where it does not accept them."""
-    found = [identified(one, names) for one in measured.read]
-    rows = grouped(
-        (key_of("", of.result.model), one) for of, one in zip(found, measured.read, strict=True) if of.result
+def _outermost(
+    form: DraftedForm, measured: Measured, draft: LeaderboardDraft, names: Mapping[str, str]
+) -> tuple[Measured, LeaderboardDraft]:
+    """The numbers of the outermost level that gives several tasks, where all give more than a table shows."""
+    depths = [str(one.keys["leaf"]).count("{") for one in form.values]
+    for depth in sorted(set(depths))[:-1]:
+        kept = tuple(one for one, at in zip(form.values, depths, strict=True) if at <= depth)
+        deeper = [one.place for one, at in zip(form.values, depths, strict=True) if at > depth]
+        outer, _ = read_by(replace(form, values=kept, left_out=tuple(deeper)), measured.places)
+        found = draft_of(list(outer.results(names).values())) if outer.read else None
+        if found and 1 < len(found.tasks) <= MOST_TASKS:
+            said = f"those of the outermost level are drafted, and left out is what lies deeper: {examples(deeper)}"
+            warn(visible(f"{counted(len(draft.tasks), 'task')} are more than a table shows: {said}"))
+            return outer, found
+    warn(
+        f"{counted(len(draft.tasks), 'task')} are more than a table shows: give --table FILE, or take some of them away"
     )
-    judged: list[Parsed] = []
-    for several in rows.values():  # whole rows: one that lacks a file would be incomplete
-        judged += several if not judged or len(judged) + len(several) <= MOST_JUDGED else []
-    board = parse_leaderboard(declared, path.stem, BOARD)
-    judgement = Judge(board, datetime.now(UTC).date(), names=names).judge(judged, commit_dates(measured.places))
-    parted = in_parts_text([one.result for one in found if one.result], str(path))
-    if said := judged_text(judgement, len(measured.read), parted) or parted:
-        warn(f"{path}: {visible(said)}")
+    return measured, draft
 
 
 def _in_source(names: Mapping[str, str], results: Collection[str], source: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ import typer
 
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import BotError, CallError
-from bot.evaluation.finding import counted, examples, file_of
+from bot.evaluation.finding import counted, examples, file_of, grouped
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.content import PROPOSES
 from bot.evaluation.formats.other_files import OTHER, kinds
@@ -32,9 +32,10 @@ from bot.evaluation.identity import (
     why_unidentified,
     with_names,
 )
-from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
+from bot.evaluation.leaderboard import Leaderboard, load_shipped, parse_leaderboard, shipped
 from bot.evaluation.measurement import sizes
 from bot.evaluation.result import Result
+from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places, in_repositories, with_commits
@@ -57,6 +58,7 @@ WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
 MOST_OF_A_BOARD, FEW_OF_A_BOARD = 0.9, 0.2  # shares of its subtasks that say that results are of a leaderboard, or not
 LAYOUTS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".yaml", ".yml"})  # that a form can read
+MOST_JUDGED = 300  # results that a draft is tried on
 MOST_OTHERS = 3  # forms that are tried for the files that the first form does not read
 MOST_COMPARED = 200_000_000  # bytes of files that are compared for a form
 ENDINGS = frozenset({".json", ".jsonl", ".ndjson", ".eval", ".csv", ".tsv", ".yaml", ".yml"})
@@ -188,6 +190,24 @@ def warn_unused(called: Mapping[str, str], used: Collection[str | None]) -> None
         why = "each file names its model; give NAME=ID" if key == UNNAMED else "no file is there, or calls its model so"
         what = called[key] if key == UNNAMED else f"{key}={called[key]}"
         warn(f"--model-name {visible(what)} is not used: {why}")
+
+
+def warn_of_rejected(shown: str, declared: str, measured: Measured, names: Mapping[str, str]) -> None:
+    """Judge the results that a declaration was drafted from by it, and warn where it does not accept them."""
+    from bot.reporting.draft import in_parts_text, judged_text  # only drafts need it
+
+    found = [identified(one, names) for one in measured.read]
+    rows = grouped(
+        (key_of("", of.result.model), one) for of, one in zip(found, measured.read, strict=True) if of.result
+    )
+    judged: list[Parsed] = []
+    for several in rows.values():  # whole rows: one that lacks a file would be incomplete
+        judged += several if not judged or len(judged) + len(several) <= MOST_JUDGED else []
+    board = parse_leaderboard(declared, "board", "board.toml")
+    judgement = Judge(board, datetime.now(UTC).date(), names=names).judge(judged, commit_dates(measured.places))
+    parted = in_parts_text([one.result for one in found if one.result], shown)
+    if said := judged_text(judgement, len(measured.read), parted) or parted:
+        warn(f"{shown}: {visible(said)}")
 
 
 def warn_proposed(mappings: Iterable[str], command: str) -> None:

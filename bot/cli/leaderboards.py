@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
-from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, measured_at, say, warn
+from bot.cli.judging import DEFAULT, FORM, LEADERBOARD, measured_at, say, warn, warn_of_rejected
 from bot.errors import CallError, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
@@ -93,7 +93,9 @@ def draft(
 
     measured = measured_at(files)
     form = measured.form.text if measured.form else ""
-    say(draft_text(draft_of(list(measured.results({}).values())), form=form))
+    text = draft_text(draft_of(list(measured.results({}).values())), form=form)
+    say(text)
+    warn_of_rejected("the draft", text, measured, {})
     raise typer.Exit(1 if measured.is_faulty else 0)
 
 

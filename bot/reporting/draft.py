@@ -87,6 +87,8 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, 
     lines += ["", "# Shown, and not counted."] if draft.columns else []
     for column in draft.columns:
         lines += ["[[columns]]", *(f"{toml_key(key)} = {toml_text(value)}" for key, value in column.items())]
+    if draft.left:
+        lines += _comment(f"{counted(len(draft.left), 'more number')} that do not count: {examples(draft.left, 6)}")
     text = "\n".join(lines)
     if len(text) > MOST_TEXT:
         columns, most = counted(len(draft.tasks), "column"), in_units(MOST_TEXT)

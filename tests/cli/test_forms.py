@@ -368,3 +368,125 @@ def test_patterns_of_results_are_those_of_the_watch(folder: Path) -> None:
         assert status == 0, stderr
         assert load_settings(Path(place, "bot.toml")).watches[0].paths == ("runs/*.json",)
     assert "other/*.json: no file matches this pattern" in bot("init", "none", "--results", "other/*.json")[2]
+
+
+def test_a_path_gets_no_id_that_is_another_models_and_models_of_another_table_are_told(folder: Path) -> None:
+    """The last part of a path may be what another file calls its own model."""
+    times = {"atlas-7b": 0.511, "host_b/acme/atlas-7b": 0.633, "host_c/models/borea-1b": 1.375, "tiny-1b": 0.257}
+    for number, (name, value) in enumerate(times.items()):
+        keys = {f"ttft_s_{part}": value * factor for part, factor in (("mean", 1.0), ("p50", 0.9), ("p95", 1.7))}
+        (folder / "runs" / f"{number}.json").write_text(json.dumps({"model": name, **keys}))
+    head = "\n\n| Model | Mean | Median | P95 |\n|---|---|---|---|\n"
+
+    def row(name: str) -> str:
+        return f"| {name} | {times[name]:.3f} | {times[name] * 0.9:.3f} | {times[name] * 1.7:.3f} |\n"
+
+    large, small = "".join(map(row, [*times][:3])), row("tiny-1b")
+    (folder / "README.md").write_text(f"## Large{head}{large}\n## Small{head}{small}")
+    _, stdout, stderr = bot("init", "ours", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit" in stdout, stdout + stderr
+    assert "TODO 1 model of another table of the file would be a new row here (Small): tiny-1b" in stderr
+    board = load_leaderboard("ours/board.toml")
+    assert board.model_names["host_b/acme/atlas-7b"] == "host_b-acme-atlas-7b"
+    assert not any(task.higher_is_better for task in board.tasks)
+
+
+def test_a_mark_in_brackets_may_be_part_of_a_models_name(folder: Path) -> None:
+    for name, value in {"bird-b": 57.5, "bird-b_lt": 46.0, "bird-s": 40.25}.items():
+        (folder / "runs" / f"{name}.json").write_text(json.dumps({"retail": value, "airline": value / 2}))
+    rows = "| bird-b | 57.50 | 28.75 |\n| bird-b (LT) | 46.00 | 23.00 |\n| bird-s | 40.25 | 20.12 |\n"
+    (folder / "README.md").write_text("| Model | Retail | Airline |\n|---|---|---|\n" + rows)
+    _, stdout, stderr = bot("init", "ours", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stdout + stderr
+
+
+def test_a_column_may_be_the_mean_of_the_tasks_that_all_models_have(folder: Path) -> None:
+    lines = {"old": range(4), "older": range(4), "new": range(6), "newer": range(6)}
+    values = {name: [0.31 + 0.07 * task + 0.013 * len(name) for task in tasks] for name, tasks in lines.items()}
+    for name, found in values.items():
+        rows = [{"dataset": f"set {task}", "metrics": {"main": value}} for task, value in enumerate(found)]
+        (folder / "runs" / f"bird-{name}.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    head = "| Model | set 0 | Mean of 4 sets |\n|---|---|---|\n"
+    rows = [f"| bird-{name} | {100 * found[0]:.2f} | {25 * sum(found[:4]):.2f} |\n" for name, found in values.items()]
+    (folder / "README.md").write_text(head + "".join(rows))
+    _, stdout, stderr = bot("init", "ours", "--results", "runs", "--table", "README.md")
+    assert "4 of 4 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stdout + stderr
+
+
+def test_further_metrics_are_shown_many_tasks_get_groups_and_titles_lose_what_all_share(folder: Path) -> None:
+    for number, name in enumerate(MODELS):
+        sets = [f"{kind}/set{count}/default/test" for kind in ("search", "sort") for count in range(7)]
+        lines = [
+            {"model": name, "dataset": one, "ndcg": 0.5 + place / 100 + number / 10, "recall": 0.25 + number / 10}
+            for place, one in enumerate(sets)
+        ]
+        (folder / "runs" / f"{number}.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    status, _, stderr = bot("init", "ours", "--results", "runs", "--source", "./runs", "--to", "./target")
+    assert status == 0, stderr
+    board = load_leaderboard("ours/board.toml")
+    assert {task.metrics[0].name for task in board.tasks} == {"ndcg"}
+    assert (len(board.tasks), len(board.columns), board.tasks[0].title) == (14, 12, "search/set0")
+    assert {group: len(tasks) for group, tasks in board.groups.items()} == {"search": 7, "sort": 7}
+    assert "# 2 more numbers that do not count: " in (folder / "ours" / "board.toml").read_text()
+
+
+def test_errors_alone_are_the_scores_of_a_board_and_better_where_they_are_less(folder: Path) -> None:
+    for number, name in enumerate(MODELS):
+        rows = [(one, 0.7 + number + place, 0.25 + number) for place, one in enumerate(("taxi", "power"))]
+        lines = [f"{name},{one},{error},{other},{other * 3}" for one, error, other in rows]
+        (folder / "runs" / f"{number}.csv").write_text("\n".join(["model,dataset,MASE,WQL,ND", *lines]))
+    _, _, stderr = bot("init", "ours", "--results", "runs", "--source", "./runs", "--to", "./target")
+    board = load_leaderboard("ours/board.toml")
+    assert [(task.title, task.metrics[0].name, task.higher_is_better) for task in board.tasks] == [
+        ("taxi", "MASE", False),
+        ("power", "MASE", False),
+    ], stderr
+    assert {column.title for column in board.columns} == {"taxi WQL", "power WQL", "taxi ND", "power ND"}
+
+
+def test_of_hundreds_of_tasks_those_of_the_outermost_level_are_drafted(folder: Path) -> None:
+    for number, name in enumerate(MODELS):
+        games = {
+            f"game{game}": {
+                "score": 40.5 + game + number,
+                "levels": {f"level{level}": {"share": 10.5 + level + number} for level in range(30)},
+            }
+            for game in range(3)
+        }
+        (folder / "runs" / f"{number}.json").write_text(json.dumps({"model": name, "games": games}))
+    _, _, stderr = bot("init", "ours", "--results", "runs", "--source", "./runs", "--to", "./target")
+    assert "93 tasks are more than a table shows: those of the outermost level are drafted" in stderr
+    assert [task.title for task in load_leaderboard("ours/board.toml").tasks] == ["game0", "game1", "game2"]
+
+
+def test_a_model_without_a_value_of_a_column_is_incomplete_in_every_command(folder: Path) -> None:
+    for number, (name, (retail, airline)) in enumerate(MODELS.items()):
+        (folder / "runs" / f"{number}.json").write_text(
+            json.dumps({"model": name, "retail": retail, "airline": airline})
+        )
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "results")
+    assert "would be" not in bot("init", "ours", "--results", "runs", "--table", "README.md")[2]
+    assert "board: ..: 0 added, 0 changed, 0 removed, 3 unchanged" in bot(
+        "settle", "--config", "ours/bot.toml", "--dry-run"
+    )[1].replace(folder.name, "..")
+    (folder / "runs" / "new.json").write_text(json.dumps({"model": "acme/new-2b", "retail": 12.5}))
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "more results")
+    assert (
+        "1 model of the results would be incomplete, and no row yet: acme/new-2b"
+        in bot("init", "more", "--results", "runs", "--table", "README.md")[2]
+    )
+    assert "incomplete" in bot("check", "runs", "--leaderboard", "ours/board.toml")[1]
+    _, stdout, _ = bot("settle", "--config", "ours/bot.toml", "--dry-run")
+    assert "the row is incomplete: it has no value for Airline (tasks.airline.score)" in stdout
+
+
+def test_a_draft_names_the_rows_that_it_does_not_accept(folder: Path) -> None:
+    for number, name in enumerate(MODELS):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps({"model": name, "retail": 5.5, "airline": 7.5}))
+    (folder / "runs" / "new.json").write_text(json.dumps({"model": "acme/new-2b", "retail": 12.5}))
+    _, stdout, stderr = bot("leaderboards", "draft", "runs")
+    assert "[[formats]]" in stdout
+    assert "the draft: 4 rows from 4 results: 3 accepted, 1 incomplete; most often missing-task" in stderr

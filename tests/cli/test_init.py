@@ -284,11 +284,15 @@ def test_a_shipped_declaration_is_copied_with_its_words(tmp_path: Path) -> None:
 def test_no_file_is_written_over(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("mine\n", encoding="utf-8")
     assert init(tmp_path, "--like", "open-llm-v1", *PLACES).exit_code == 0
+    (tmp_path / "bot.toml").unlink()
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
-    done = init(tmp_path, "--results", EXAMPLES[0], "--source", "./other", "--to", "./board", "--title", "Other")
-    assert (done.exit_code, done.stderr.count("already exists, not changed")) == (0, 3), done.output
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    words = ("--results", EXAMPLES[0], "--source", "./other", "--to", "./board", "--title", "Other")
+    done = init(tmp_path, *words)
+    assert (done.exit_code, done.stderr.count("already exists, not changed")) == (0, 2), done.output
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.name != "bot.toml"} == before
     assert before["README.md"] == b"mine\n"
+    again = init(tmp_path, *words)
+    assert "board.toml, bot.toml and README.md are there already: name another folder" in str(again.exception)
 
 
 def test_half_a_file_is_not_left_where_the_disk_is_full(tmp_path: Path) -> None:

@@ -302,3 +302,34 @@ def test_a_hostile_file_is_drafted_from_soon(value: Callable[[], Any]) -> None:
     started = process_time()
     list(draft_forms({"a.json": data}))
     assert process_time() - started < 20
+
+
+def test_models_by_name_of_which_newer_ones_have_other_tasks_are_models() -> None:
+    """One file for all models, whose older half has tasks that the newer half no longer has."""
+    old = {f"maker/old-{number}": {"size": 7, "python-100": 40.5 + number, "rust-100": 20.25} for number in range(6)}
+    new = {f"maker/new-{number}": {"python-200": 30.5 + number, "rust-200": 10.75} for number in range(6)}
+    form = next(draft_forms({"all.json": json.dumps(new | old).encode()}))
+    assert form.keys["rows"] == form.keys["model"] == "{model}"
+    assert {"python-200", "rust-200", "python-100"} <= {one.place for one in form.values}
+
+
+def test_many_digits_in_a_text_are_answers_and_no_number() -> None:
+    files = {
+        f"{number}.json": json.dumps({"model": f"acme/m-{number}", "python": 40.5 + number, "answers": "1101" * 50})
+        for number in range(3)
+    }
+    form = next(draft_forms({name: text.encode() for name, text in files.items()}))
+    assert [one.place for one in form.values] == ["python"]
+
+
+@pytest.mark.parametrize(
+    ("key", "unit"),
+    [("successRate", "percent"), ("ttft_s_p50", "plain"), ("MASE", "plain"), ("tokens_per_s", "plain")],
+)
+def test_times_speeds_and_errors_are_no_percentages_and_words_begin_with_capitals(key: str, unit: str) -> None:
+    files = {
+        f"{number}.json": json.dumps({"model": f"acme/m-{number}", "scores": {key: 2 * (number + 1)}}).encode()
+        for number in range(3)
+    }
+    form = next(draft_forms(files, lambda text: text.startswith("acme/")))
+    assert {one.keys["unit"] for one in form.values if one.place.endswith(key)} == {unit}

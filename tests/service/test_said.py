@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from bot.publishing.entry import entry_path
+from bot.publishing.plan import Plan
+from bot.service.watch.outcome import Outcome, WatchPass
 from bot.service.watch.settle import run_pass
 from tests.service.stories import KEY, Story
 from tests.world.hub import Hub
@@ -178,3 +180,15 @@ def test_what_is_said_of_a_file_leads_to_its_page_where_people_can_reach_it(hub:
     assert f"[Current state]({page})" in story.discussions[0].description
     assert story.acts() == ["discussion"]
     story.end()
+
+
+def test_many_messages_of_one_rule_are_one_line_and_a_look_that_finds_nothing_says_what_is_there() -> None:
+    rule = "unidentified-model: the model is named by a path"
+    outcomes = [Outcome("rejected", f"{number}.json", f"{rule}, a/b/{number}") for number in range(5)]
+    outcomes += [Outcome("rejected", f"x{number}.json", f"another reason {number}") for number in range(5)]
+    lines = WatchPass("board", outcomes, [Plan("..", "board", (), 3)]).lines(dry_run=True)
+    assert lines == [
+        f"board: rejected 0.json, 1.json, 2.json and 2 more: {rule}, a/b/0; 4 messages like this: `check` shows each",
+        *(f"board: rejected x{number}.json: another reason {number}" for number in range(5)),
+        "board: ..: 0 added, 0 changed, 0 removed, 3 unchanged",
+    ]

@@ -112,7 +112,7 @@ class DraftedForm:
         for one in self.values:
             lines += ["[[formats.values]]", *(f"{key} = {toml_text(value)}" for key, value in one.keys.items())]
             lines += [f"# TODO {one.todo}"] if one.todo else []
-        lines += [f"# Not in the table, and left out: {', '.join(self.left_out)}"] if self.left_out else []
+        lines += [f"# Left out: {', '.join(self.left_out)}"] if self.left_out else []
         return "\n".join(lines) + "\n" + (self.other.text if self.other else "")
 
 

@@ -19,6 +19,7 @@ from bot.evaluation.places import key_text
 
 MOST_FILES, MOST_ROWS, MOST_ELEMENTS = 2_000, 5_000, 300
 ALIKE = 0.5  # of the keys of two files or objects that make them alike
+MOST_KINDS, FEWEST_OF_KIND = 8, 5  # of objects by name in one file, and objects of a further kind
 LEVELS = 4  # of a path: the name of the file, and three folders above it
 MODEL_KEYS = ("model_name", "model", "model_id", "model_name_or_path", "model_path", "modelname", "hf_model", "llm",
               "model_key", "model_slug", "display_name", "name", "system", "tool_name", "agent_name", "system_name",
@@ -184,8 +185,7 @@ def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tup
         if not place:
             yield "", [(value, {})]
         inner = [one for one in value.values() if isinstance(one, dict)]
-        alike = [one for one in inner if is_alike(inner[0].keys(), one.keys())]
-        if len(inner) == len(value) and inner and 5 * len(alike) >= 4 * len(inner):
+        if inner and len(inner) == len(value) and _are_alike(inner):
             at = f"{place}.{{model}}" if place else "{model}"
             yield at, [(one, {"model": key}) for key, one in value.items()]
         for key, one in value.items() if depth < 2 and len(value) <= MOST_ELEMENTS else ():
@@ -193,6 +193,19 @@ def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tup
                 yield from _rows_in(one, f"{place}.{key_text(key)}" if place else key_text(key), depth + 1)
     elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
         yield f"{place}[*]", [(one, {}) for one in value]
+
+
+def _are_alike(objects: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether objects are of few kinds: nearly all of one, or, as of older and newer models, many of each."""
+    kinds: list[list[Mapping[str, Any]]] = []
+    for one in objects:
+        kind = next((some for some in kinds[:MOST_KINDS] if is_alike(some[0].keys(), one.keys())), None)
+        if kind is None:
+            kinds.append([one])
+        else:
+            kind.append(one)
+    alike = sum(len(some) for number, some in enumerate(kinds) if not number or len(some) >= FEWEST_OF_KIND)
+    return 5 * alike >= 4 * len(objects)
 
 
 def path_names(path: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from bot.evaluation.benchmarks.catalogue import catalogue
 from bot.evaluation.draft.form_rows import MOST_ELEMENTS, NamedRows, is_alike, is_name, is_written, words_of
-from bot.evaluation.draft.scales import FEW_POINTS, is_less_better, may_be_counts
+from bot.evaluation.draft.scales import FEW_POINTS, is_less_better, is_speed, may_be_counts
 from bot.evaluation.formats.form_reading import outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
@@ -53,6 +53,7 @@ NO_RESULTS = re.compile(
     r"(^|_)(config|configuration|settings?|params|parameters|hyperparams|hyperparameters|pricing|metadata|meta|usage|"
     r"environment|env|args|arguments|hardware|info|versions?|dates|run|provenance|training|authors)$"
 )
+LONG_DIGITS = re.compile(r"\d{20}")  # answers to questions in one text, such as 1101, or an id
 Path = tuple[str, ...]
 
 
@@ -256,7 +257,7 @@ def _add(node: _Node, value: Any, depth: int) -> None:
 
 
 def _add_scalar(node: _Node, value: Any) -> None:
-    number, _ = number_of(value)
+    number, _ = (None, "") if isinstance(value, str) and LONG_DIGITS.search(value) else number_of(value)
     if isinstance(value, bool):
         node.outcomes += 1
     elif number is not None:
@@ -518,7 +519,8 @@ def _value(node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node]) -
     keys: dict[str, Any] = {"value": place, "leaf": leaf}
     if metrics or (metric and leaf != metric):
         keys["metric"] = metrics[0] if metrics else metric
-    keys["unit"], todo = ("plain", "") if is_less_better(metric or place) else _unit(node, metric, way)
+    is_plain = is_less_better(metric or place) or is_speed(metric or place)
+    keys["unit"], todo = ("plain", "") if is_plain else _unit(node, metric, way)
     if metric and way.told and "[*]" not in way.place:
         count = next((key for key in COUNTS if key in siblings), "")
         error = next((key for key in (*(f"{metric}_{one}" for one in ERRORS), *ERRORS) if key in siblings), "")
@@ -533,12 +535,13 @@ def _unit(node: _Node, metric: str, way: _Way) -> tuple[str, str]:
         return "percent", ""
     if least >= -1 and most <= 1:
         return "fraction", "" if most else "whether these are fractions or percentages: all are 0"
-    if least < -100 or most > 100:
+    if least < -100 or most > 100 or (least < 0 and most <= 1):  # an R² of bad models
         return "plain", ""
     names = [name for name in (metric, *way.place.split("."), *way.seen) if name]
     if may_be_counts(node.numbers, *names) and not {words_of(name) for name in names} & _benchmarks():
         return "plain", 'whether these are counts: if they are percentages, write unit = "percent"'
-    return "percent", "" if most > FEW_POINTS else f"whether these are percentages: none is above {most:g}"
+    doubt = f"whether these are percentages, and more is better: none is above {most:g}"
+    return "percent", "" if most > FEW_POINTS else doubt
 
 
 @cache

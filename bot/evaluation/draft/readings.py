@@ -132,13 +132,18 @@ def _families(seen: Sequence[Seen], columns: Sequence[DraftColumn]) -> Iterator[
 
 def _means(seen: Sequence[Seen]) -> Iterator[DraftColumn]:
     """What a table may show the mean of in own files: all leaves, those of one metric, and those with one word."""
-    own = [leaf for leaf in seen if {ID, OTHER_ID}.issuperset(leaf.formats)][:MOST_LEAVES]
+    every = [leaf for leaf in seen if {ID, OTHER_ID}.issuperset(leaf.formats)]
+    own = every[:MOST_LEAVES]
     named = [(word, leaf) for leaf in own for word in dict.fromkeys(leaf.key.split()) if " " in leaf.key]
-    named += [(f"mean {leaf.metrics[0].name}", leaf) for leaf in own]
-    groups = {word: leaves for word, leaves in grouped(named).items() if 1 < len(leaves) < len(own)}
-    for word, leaves in [*groups.items(), ("average", own)][-MOST_MEANS:]:
-        if len(leaves) > 1:
-            yield DraftColumn(word, tuple(leaves), is_mean=True)
+    named += [(f"mean {leaf.metrics[0].name}", leaf) for leaf in every]
+    groups = {word: leaves for word, leaves in grouped(named).items() if 1 < len(leaves) < len(every)}
+    largest = sorted(groups.items(), key=lambda group: len(group[1]))
+    for word, leaves in [*largest, ("average", own)][-MOST_MEANS:]:
+        most = max((len(leaf.runs) for leaf in leaves), default=0)
+        common = [leaf for leaf in leaves if len(leaf.runs) == most]  # of all models, where newer ones have more
+        for some in (leaves, *([common] if len(common) < len(leaves) else [])):
+            if len(some) > 1:
+                yield DraftColumn(word, tuple(some), is_mean=True)
 
 
 def _choices(column: DraftColumn) -> Iterator[DraftColumn]:

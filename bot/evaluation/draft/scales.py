@@ -9,16 +9,19 @@ from math import ceil, log10
 from statistics import median
 from typing import Any
 
+from bot.evaluation.draft.form_rows import words_of
 from bot.evaluation.metric_kinds import kind_of
 
 TOP = 10**15  # what a drafted bound is at most
 MOST_DIGITS = 100  # of the end of a range
 # Words of names of which less is better: some anywhere, others only at the end, where they name no subject of a task.
 LESS_IS_BETTER = re.compile(
-    r"(^|_)((ppl|perplexity|nll|bpb|bits_per_(byte|char|character)|wer|cer|mae|mse|rmse|mape|violations|offen[sc]es|"
-    r"latency|fpr|fnr|eer|delta_e)(_|$)|(failures?|failed|unknown|invalid|timeouts?|hallucinations?|disagreement|crash(es)?|"
-    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|error_(rate|count)|runtime|time|costs?|tokens|gap)$)"
+    r"(^|_)((ppl|perplexity|nll|bpb|bits_per_(byte|char|character)|wer|cer|mae|mse|n?rmse|s?mape|mase|wape|wql|crps|msis|"
+    r"fid|lpips|ece|brier|violations|offen[sc]es|latency|ttft|tpot|itl|rtf|fpr|fnr|eer|delta_e)(_|$)|(failures?|failed|unknown|invalid|timeouts?|hallucinations?|disagreement|crash(es)?|"
+    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|error_(rate|count)|gap|(runtime|time|duration|costs?|tokens)(_(ms|s|secs?|seconds|usd|mean|avg|median))*)$)"
 )
+# Words of names of speeds, of which more is better, though they name a time.
+SPEEDS = re.compile(r"(^|_)(throughput|per_(s|sec|second|min|minute|hour)|[tfqr]ps|rtfx|speedup)(_|$)")
 
 # Words of names of scores: whole numbers under others may be counts.
 SCORES = re.compile(
@@ -40,22 +43,29 @@ class Scale:
 def is_less_better(*names: str) -> bool:
     """Tell whether names say that less is better; an arrow in one of them decides."""
     arrows = re.findall("[↑↓]", " ".join(names))
-    return "↓" in arrows if arrows else any(LESS_IS_BETTER.search(_words(name)) for name in names)
+    return "↓" in arrows if arrows else _has(LESS_IS_BETTER, *names) and not is_speed(*names)
+
+
+def is_speed(*names: str) -> bool:
+    """Tell whether a name says how much is done in a time."""
+    return _has(SPEEDS, *names)
 
 
 def is_named_score(*names: str) -> bool:
     """Tell whether a name says that more is better."""
-    return "↑" in "".join(names) or any(SCORES.search(_words(name)) for name in names)
+    return "↑" in "".join(names) or _has(SCORES, *names) or is_speed(*names)
 
 
-def _words(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "_", name.lower().replace("δ", "delta_")).strip("_")
+def _has(words: re.Pattern[str], *names: str) -> bool:
+    """Tell whether a name has one of these words; `successRate` is two words, and `mIoU` may be one."""
+    spelled = [re.sub("[Δδ]", "delta_", name) for name in names]
+    return any(words.search(words_of(one)) for name in spelled for one in (name, name.lower()))
 
 
 def may_be_counts(values: Sequence[float], *names: str) -> bool:
     """Tell whether values are whole numbers, not all 0 or 1, and no name says that they are scores."""
     whole = bool(values) and all(value % 1 == 0 for value in values) and max(map(abs, values)) > 1
-    return whole and not any(SCORES.search(_words(name)) for name in names)
+    return whole and not _has(SCORES, *names)
 
 
 def percent_scale(metric_name: str, values: Sequence[float], *, is_less: bool = False) -> Scale:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 from bot.errors import CallError
@@ -13,7 +15,14 @@ from bot.evaluation.benchmarks.catalogue import Guessable
 from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
 from bot.evaluation.draft.parts import as_one
-from bot.evaluation.draft.scales import is_less_better, may_be_counts, percent_scale, said_scale, scale_of
+from bot.evaluation.draft.scales import (
+    is_less_better,
+    is_named_score,
+    may_be_counts,
+    percent_scale,
+    said_scale,
+    scale_of,
+)
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import COLUMNS
@@ -32,9 +41,12 @@ UNITS = (
     (r"(^|[_ ])ms([_ ]|$)|milli", "ms"),
     (r"minutes?|(^|[_ ])mins?([_ ]|$)", "min"),
     (r"hours?", "h"),
-    (r"seconds?|(^|[_ ])secs?([_ ]|$)|time|latency|duration", "s"),
+    (r"seconds?|(^|[_ ])(s|secs?|ttft|tpot)([_ ]|$)|time|latency|duration", "s"),
 )
 
+MOST_UNGROUPED, MOST_BESIDE = 12, 12  # columns of scores and of other numbers that readers take in
+SHARED = 0.8  # of the names that have a part, if it is that of all
+NO_GROUP = 'group = "…": these are many columns, and groups are shown first'
 PLAIN = "plain"  # no unit
 UNNAMED = "score"  # what a metric is called that a form does not name
 SHARES = ("fraction", "percent")
@@ -66,7 +78,8 @@ class DraftTask:
 class LeaderboardDraft:
     """A declaration of tasks for some results; `others` are columns that too few models have, and those of speeds.
 
-    `columns` are tables `[[columns]]`, of numbers that do not count; `todo` is to be decided of all tasks.
+    `columns` are tables `[[columns]]`, of numbers that do not count, and `left` names further ones; `todo` is to be
+    decided of all tasks.
     """
 
     tasks: tuple[DraftTask, ...]
@@ -74,6 +87,7 @@ class LeaderboardDraft:
     results: tuple[Result, ...]
     columns: tuple[dict[str, Any], ...] = ()
     todo: str = ""
+    left: tuple[str, ...] = ()
 
 
 def draft_of(
@@ -90,18 +104,68 @@ def draft_of(
     known = columns or columns_of([leaf for leaf in seen if leaf.is_scored], results)
     if seen and not known:
         raise CallError("nothing was scored in these runs, so there is nothing to draft")
-    if not columns and not all(map(is_beside, known)):
-        known, beside = [one for one in known if not is_beside(one)], [one for one in known if is_beside(one)]
+    if not columns:
+        scores = [one for one in known if not is_beside(one)]
+        scores = scores if any(map(_is_surely_more, scores)) else [*known]  # an unknown metric beside errors may be one
+        further = _further_metrics(scores)
+        beside = [one for one in known if one not in scores or one.leaves[0].key in further]
+        known = [one for one in scores if one.leaves[0].key not in further]
+    left = tuple(one.name for one in beside[MOST_BESIDE:]) if not columns else ()
+    beside = beside if columns else beside[:MOST_BESIDE]
     if not known:
         raise CallError("no task in these files has a name, so there is nothing to draft")
     names_of_metrics = [column.leaves[0].metrics[0].name for column in known]  # EuroEval has tokens a second, too
     measured = [place for place, name in enumerate(names_of_metrics) if not name.startswith("speed")]
     measured = measured or list(range(len(known)))
     places = range(len(known)) if columns else [measured[i] for i in shared([known[i].models for i in measured])]
+    if not columns:
+        named = [column.name for column in known if column.leaves[0].known is None]
+        titles = dict(zip(named, _short(named), strict=True))
+        known = [replace(one, title=titles.get(one.name, "")) for one in known]
     tasks = [_task(column, results, names, leaf_ids) for column in known]
     others = tuple(task for place, task in enumerate(tasks) if place not in places)
     shown = tuple(_shown(column, names) for column in beside)
-    return LeaderboardDraft(tuple(tasks[place] for place in places), others, tuple(results), shown)
+    counting = [tasks[place] for place in places]
+    if not columns and len(counting) > MOST_UNGROUPED:
+        counting = list(_with_groups(counting))
+    return LeaderboardDraft(tuple(counting), others, tuple(results), shown, left=left)
+
+
+def _further_metrics(columns: Sequence[DraftColumn]) -> set[str]:
+    """The leaves of a board's own files that are a further metric of another one: `X recall` beside `X`."""
+    metrics = {one.leaves[0].key: one.leaves[0].metrics[0].name for one in columns if one.is_own}
+    return {key for key, metric in metrics.items() if key.removesuffix(f" {metric}") in metrics.keys() - {key}}
+
+
+def _short(names: Sequence[str]) -> list[str]:
+    """Names as titles, without the last parts that nearly all share, as in `ArguAna/default/test`."""
+    titles = list(names)
+    for mark in ("/", " "):
+        while True:
+            ends = Counter(title.rpartition(mark)[2] for title in titles if mark in title)
+            end, count = ends.most_common(1)[0] if ends else ("", 0)
+            shorter = [title.removesuffix(f"{mark}{end}") for title in titles]
+            if count < 2 or count < SHARED * len(titles) or len(set(shorter)) < len(titles) or not all(shorter):
+                break
+            titles = shorter
+    return titles
+
+
+def _with_groups(tasks: Sequence[DraftTask]) -> Iterator[DraftTask]:
+    """Many tasks with the group of each: a part of their names that several share. A TODO where no part tells."""
+    titles, ids = [str(task.keys["title"]) for task in tasks], {str(task.keys["id"]) for task in tasks}
+    found = [""] * len(tasks)
+    for mark, place in product("/: _-.", (0, -1)):
+        parts = [title.split(mark)[place] if mark in title else "" for title in titles]
+        sizes = Counter(part for part in parts if part)
+        several = {part for part, size in sizes.items() if size > 1 and part not in ids | COLUMNS}
+        grouped_tasks = sum(sizes[part] for part in several)
+        if 1 < len(several) <= MOST_UNGROUPED and grouped_tasks >= SHARED * len(tasks):
+            found = [part if part in several else "" for part in parts]
+            break
+    for task, group in zip(tasks, found, strict=True):
+        keys = {**task.keys, "group": NOT_A_TITLE.sub(" ", group).strip()} if group else task.keys
+        yield replace(task, keys=keys, todo=task.todo if any(found) else (*task.todo, NO_GROUP))
 
 
 def is_beside(column: DraftColumn) -> bool:
@@ -111,6 +175,13 @@ def is_beside(column: DraftColumn) -> bool:
     names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
     is_count = column.is_own and first.known is None and first.range is None and may_be_counts(first.values(), *names)
     return is_count or says_less(column)
+
+
+def _is_surely_more(column: DraftColumn) -> bool:
+    """Tell whether more of a column is better by what is known of its metric; a key without one is that of a task."""
+    metric = column.leaves[0].metrics[0].name
+    is_known = metric == UNNAMED or kind_of(metric) is not None
+    return not column.is_own or is_known or is_named_score(column.title, column.name, metric)
 
 
 def says_less(column: DraftColumn) -> bool:
@@ -132,7 +203,8 @@ def _shown(column: DraftColumn, names: FreeIds) -> dict[str, Any]:
     kind = kind_of(metric.name)
     is_less = is_less_better(title, column.name, metric.name) or (kind is not None and not kind.higher_is_better)
     share = share_of(first) or ("fraction" if column.is_share else "")
-    unit = share or next((unit for words, unit in UNITS if re.search(words, said)), PLAIN)
+    unit = next((unit for words, unit in UNITS if re.search(words, said)), PLAIN)
+    unit = share if share and (unit == PLAIN or is_named_score(said)) else unit
     is_more = unit in SHARES or (unit == PLAIN and may_be_counts(first.values(), column.name))
     is_better = "↑" in title or (is_more and not is_less and not OF_FAULTS.search(said))
     return {

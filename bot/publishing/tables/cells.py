@@ -141,7 +141,7 @@ def _formula_free(text: str, written: TableFormat) -> str:
 def _gap(label: str, column: MappedColumn, written: TableFormat) -> Cell:
     if column.missing is None:
         raise Unwritable(
-            f"the row has no value for {label}, and the mapping does not say how to write a gap (`missing`)"
+            f"the row is incomplete: it has no value for {label}, and the column has no `missing` for a gap"
         )
     if column.missing == OMIT:
         return ABSENT

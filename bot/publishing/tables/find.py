@@ -176,9 +176,14 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
             continue
         cell = FOOTNOTE.sub("", cell).strip()
         linked = ON_THE_HUB.search(cell) or (_linked_beside(grid, row) if place.key is not None else None)
-        texts = [grid.plain(cell), plain(cell), REMARK.sub("", plain(cell)).rstrip(), *([linked[1]] if linked else [])]
-        names = [*texts, *(text.rpartition("/")[2] for text in texts if HUB_ID.fullmatch(text))]
-        found = dict.fromkeys(one for name in names for one in by_form.get(form_of(name), ()) if _may_be(one, texts))
+        whole = [grid.plain(cell), plain(cell), *([linked[1]] if linked else [])]
+        for texts in (whole, [REMARK.sub("", plain(cell)).rstrip()]):  # a name with its remark may be another model's
+            names = [*texts, *(text.rpartition("/")[2] for text in texts if HUB_ID.fullmatch(text))]
+            found = dict.fromkeys(
+                one for name in names for one in by_form.get(form_of(name), ()) if _may_be(one, [*whole, *texts])
+            )
+            if found:
+                break
         if found:
             rows[row] = tuple(found)
             links |= {row: linked[1]} if linked else {}

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from bot.errors import BotError, LeaseLost
+from bot.evaluation.finding import grouped
+from bot.evaluation.rules import ALL_RULES
 from bot.platforms.net import check_lease
 from bot.publishing.plan import Plan, answers_text, held_text, plan_lines
 from bot.reporting.escape import visible
@@ -63,7 +65,7 @@ class WatchPass:
         shown = [one for one in self.outcomes if not dry_run or one.outcome not in DONE]  # its plans say that
         said = [f"{self.watch}: {line}" for line in outcome_lines(shown)]
         if dry_run:
-            said += [f"{self.watch}: {line}" for plan in self.plans if plan.rows for line in plan_lines(plan)]
+            said += [f"{self.watch}: {line}" for plan in self.plans for line in plan_lines(plan)]
         lines = [visible(line) for line in said] or [f"{self.watch}: unchanged"]
         return lines + [visible(f"{self.watch}: {line}") for one in self.ledgers for line in one.lines]
 
@@ -81,15 +83,27 @@ class WatchPass:
 
 
 def outcome_lines(outcomes: Iterable[Outcome]) -> list[str]:
-    """A line for each outcome, and one line for all that ended alike for the same reason."""
+    """A line for each outcome, and one line for all that ended alike for the same reason, or for many of one rule."""
     found: dict[tuple[str, str], list[str]] = {}
     for one in outcomes:
         found.setdefault((one.outcome, one.text + one.answers), []).append(one.subject)
     lines = []
-    for (what, text), subjects in found.items():
-        more = f" and {len(subjects) - SUBJECTS_NAMED} more" if len(subjects) > SUBJECTS_NAMED else ""
-        lines.append(f"{what} {', '.join(subjects[:SUBJECTS_NAMED])}{more}: {text}")
+    by_rule = grouped(((what, _rule_of(text)), (text, subjects)) for (what, text), subjects in found.items())
+    for (what, rule), some in by_rule.items():
+        said = some
+        if rule and len(some) > SUBJECTS_NAMED:  # as of hundreds of models that nobody identified
+            first = f"{some[0][0]}; {len(some) - 1:,} messages like this: `check` shows each"
+            said = [(first, [one for _, subjects in some for one in subjects])]
+        for text, subjects in said:
+            more = f" and {len(subjects) - SUBJECTS_NAMED} more" if len(subjects) > SUBJECTS_NAMED else ""
+            lines.append(f"{what} {', '.join(subjects[:SUBJECTS_NAMED])}{more}: {text}")
     return lines
+
+
+def _rule_of(text: str) -> str:
+    """The rule whose finding a text is, "" for another one."""
+    rule = text.partition(": ")[0]
+    return rule if any(rule == one.id for one in ALL_RULES) else ""
 
 
 @dataclass
