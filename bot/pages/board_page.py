@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup, escape
@@ -12,7 +13,7 @@ from bot.evaluation.leaderboard import Column as DeclaredColumn
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
-from bot.pages.content import PageContent
+from bot.pages.content import UNFOLDED, PageContent
 from bot.pages.drawing import FOREST_ROWS, Figure, ForestRow, against_size, fitting, forest, over_time
 from bot.pages.environment import MISSING, points, raw
 from bot.pages.titles import breakable, heads, longest_part, with_end
@@ -31,6 +32,7 @@ DAY = len("2026-03-02")
 NOT_SAID = "not said"  # of what no file says
 NO_BASE = "none named"  # the type of a model whose page on the Hub names none that it was made from
 ABSENT = TaskScore("", "", None, None, None, ())  # of a task that a row does not have
+TEXTS = {"licence": "Licence", "type": "Type", "precision": "Precision", "chat": "Template"}  # columns and their titles
 Line = tuple[Markup, Markup]  # a row in the table of scores, and in that of raw values
 
 
@@ -47,14 +49,15 @@ class BoardColumn:
     href: str = ""
     full: str = ""  # the whole title where the head shows less
     group: str = ""  # what stands above the title
-    style: str = ""  # the classes of a task of a group that can be folded
+    style: str = ""  # "task", and the class of a group that can be folded
     holds: int = 0  # the number of tasks of a group that can be folded
 
 
 def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_raw: bool = False) -> bytes:
     """The page of all rows, of which `lines` are the lines; the incomplete ones stand apart."""
     board = content.board
-    rows, columns = [line[is_raw] for line in lines()], _columns(content, is_raw=is_raw)
+    differing = _differing(content)
+    rows, columns = [line[is_raw] for line in lines()], _columns(content, differing, is_raw=is_raw)
     longest = longest_part(text for column in columns for text in (column.title, column.group))
     return content.page(
         "raw.html" if is_raw else "index.html",
@@ -62,11 +65,13 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         is_raw=is_raw,
         is_scaled=is_scaled(content),
         to_look_at=content.has_doubts,
-        has_warnings=_differ(content)[2],
+        has_warnings=content.warnings_differ,
         has_marks=any(content.is_marked(row.entry) for row in board.rows),
         columns=columns,
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
         chats=len({row.entry.model.chat_template for row in board.rows}),
+        differing=differing,
+        common=_common(content, differing),
         rows=rows[: content.ranked],
         best=list(_best(content)),
         holes=rows[content.ranked :],
@@ -76,6 +81,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         figures=() if is_raw else tuple(_figures(content)),
         over_tasks=any(row.is_over_tasks for row in board.rows),
         is_bare=is_bare(board.rows),
+        is_many=len(board.leaderboard.tasks) > UNFOLDED,
         is_wide=_is_wide(board.rows) or longest > NARROW,
         is_wordy=longest > WORDY,
         widest=WIDEST,
@@ -125,13 +131,22 @@ def _best(content: PageContent) -> Iterator[FirstRow]:
 
 
 def _said_of(content: PageContent, row: BoardRow) -> str:
-    """What chance leaves of a row's rank; over tasks first what they say of it and the next row."""
+    """What chance leaves of a row's rank; of the first row without its rank, over tasks with the next row."""
     said = content.rank_sentence(row)
-    if not row.is_over_tasks or row.position == content.ranked:
+    if row.position > 1:
         return said
-    other = content.board.rows[row.position]
-    against = other.entry.model.id or "(no name)"
-    return f"Against {against}, which is next, it is {content.tasks_beside(row, other)}. {said}"
+    if row.is_over_tasks and content.ranked > 1 and row.worst:
+        other = content.board.rows[1]
+        tested = content.tested_beside(row, other)
+        if not tested.is_more:
+            more, worse = row.worst - 2, content.ranked - row.worst
+            others = f" and {counted(more, 'other')}" if more > 0 else ""
+            than = f"; better than {worse:,}" if worse else ""
+            named = other.entry.model.id or "(no name)"
+            beside = f"{tested.side} in {tested.wins} of {tested.tasks} tasks, p = {tested.p:.3f}"
+            return f"Not separable from {named} ({beside}){others}{than}."
+    _, _, rest = said.partition("; ")
+    return rest[:1].upper() + rest[1:] if rest else said
 
 
 def _figures(content: PageContent) -> Iterator[Figure]:
@@ -166,7 +181,7 @@ def _figures(content: PageContent) -> Iterator[Figure]:
         yield over_time("Average by the date of measuring, with the best up to each day", points, axis)
 
 
-def _columns(content: PageContent, *, is_raw: bool) -> list[BoardColumn]:
+def _columns(content: PageContent, differing: Container[str], *, is_raw: bool) -> list[BoardColumn]:
     tasks = content.board.leaderboard.tasks
     without = [BoardColumn("average_without_quarantined", "Without quarantined")] if content.has_quarantined else []
     return [
@@ -186,16 +201,9 @@ def _columns(content: PageContent, *, is_raw: bool) -> list[BoardColumn]:
         ),
         *(_other(column) for column in content.board.leaderboard.columns),
         *([BoardColumn("evidence", "Evidence", "text")] if content.has_evidence else []),
-        *([BoardColumn("size", "Size (B)")] if content.has_sizes else []),
-        *(
-            [BoardColumn("licence", "Licence", "text"), BoardColumn("type", "Type", "text")]
-            if content.has_licences
-            else []
-        ),
-        *([BoardColumn("precision", "Precision", "text")] if _differ(content)[0] else []),
-        *([BoardColumn("chat", "Template", "text")] if _differ(content)[1] else []),
+        *([BoardColumn("size", "Size (B)")] if "size" in differing else []),
+        *(BoardColumn(name, title, "text") for name, title in TEXTS.items() if name in differing),
         BoardColumn("date", "Date", "text"),
-        *([BoardColumn("warnings", "Warnings")] if _differ(content)[2] else []),
     ]
 
 
@@ -210,7 +218,13 @@ def _column(content: PageContent, task: Task, group: str, title: str, *, is_raw:
     said = ", lower is better" * is_low + ", quarantined" * bool(task.quarantined)
     full = task.title + said if shown != task.title else ""
     return BoardColumn(
-        task.id, shown + said, "low" if is_low else "", column_page(task.id), full, group, _fold_of(content, task.id)
+        task.id,
+        shown + said,
+        "low" if is_low else "",
+        column_page(task.id),
+        full,
+        group,
+        f"task {_fold_of(content, task.id)}".strip(),
     )
 
 
@@ -221,8 +235,8 @@ def board_lines(content: PageContent) -> list[Line]:
     # the lowest score of each column, and the width of one tint
     tints = {task: (scores[0], (scores[-1] - scores[0]) / TINTS) for task, scores in columns.items()}
     longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in rows)
-    differ = _differ(content)
-    return [_line(content, row, tints, longest, differ) for row in rows]
+    differing, is_told = _differing(content), content.warnings_differ
+    return [_line(content, row, tints, longest, differing, is_told=is_told) for row in rows]
 
 
 def _line(
@@ -230,7 +244,9 @@ def _line(
     row: BoardRow,
     tints: Mapping[str, tuple[float, float]],
     longest: float,
-    differ: tuple[bool, bool, bool],
+    differing: Container[str],
+    *,
+    is_told: bool,
 ) -> Line:
     had = {score.id: score for score in row.entry.tasks}
     scores, raws, odd = "", "", content.odd.get(row.entry.key, {})
@@ -250,8 +266,9 @@ def _line(
     for column in content.board.leaderboard.columns:
         cell = f"<td class=other>{_text(_amount(values.get(column.id)))}"
         scores, raws = scores + cell, raws + cell
-    before, after = _before(content, row, longest), _after(content, row, differ)
-    lines = f"<tr><td>{before}{scores}{after}", f"<tr><td>{before}{raws}{after}"
+    before, after = _before(content, row, longest), _after(content, row, differing)
+    warned = f" data-warnings={len(row.entry.warnings)}" if is_told and row.entry.warnings else ""
+    lines = f"<tr{warned}><td>{before}{scores}{after}", f"<tr{warned}><td>{before}{raws}{after}"
     return Markup(lines[0]), Markup(lines[1])  # noqa: S704 - every text in them is escaped
 
 
@@ -283,45 +300,54 @@ def _amount(value: float | None) -> str:
     return MISSING if value is None else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _differ(content: PageContent) -> tuple[bool, bool, bool]:
-    """Tell whether rows differ in precision, template and number of warnings: one word would tell none apart."""
+def _facts(content: PageContent, entry: Entry) -> dict[str, str]:
+    """What is known of a row's model and how it was measured, by the names of columns."""
+    facts = content.facts_of(entry)
+    return {
+        "size": billions(facts.params) if facts.params else MISSING,
+        "licence": facts.licence or MISSING,
+        "type": facts.kind or (NO_BASE if facts.date and not facts.base else MISSING),
+        "precision": entry.model.precision or "unknown",
+        "chat": {True: "chat", False: "plain", None: NOT_SAID}[entry.model.chat_template],
+    }
+
+
+def _differing(content: PageContent) -> frozenset[str]:
+    """The facts in which rows differ, by the names of columns: one word for all rows would tell none apart."""
     entries = [row.entry for row in content.board.rows]
-    return (
-        len({entry.model.precision for entry in entries}) > 1,
-        len({entry.model.chat_template for entry in entries}) > 1,
-        len({len(entry.warnings) for entry in entries}) > 1,
-    )
+    found = {(name, value) for entry in entries for name, value in _facts(content, entry).items()}
+    times = Counter(name for name, _ in found)
+    odd = any(other_size(entry.model.id, content.facts_of(entry).params) for entry in entries)
+    return frozenset({name for name, count in times.items() if count > 1} | ({"size"} if odd else set()))
 
 
-def _after(content: PageContent, row: BoardRow, differ: tuple[bool, bool, bool]) -> str:
-    """The cells after the scores of a row: what is known of it, and how it was measured."""
+def _common(content: PageContent, differing: Container[str]) -> str:
+    """What all rows have in common, in words; "" of a board without rows."""
+    if not content.board.rows:
+        return ""
+    entry = content.board.rows[0].entry
+    words = {name: value for name, value in _facts(content, entry).items() if name not in differing}
+    template = {True: "used", False: "not used", None: NOT_SAID}[entry.model.chat_template]
+    shown = {"size": f"{words.get('size')} billion parameters", "licence": f"licence {words.get('licence')}"}
+    shown |= {"precision": entry.model.precision or "unknown precision", "chat": f"chat template {template}"}
+    said = [shown.get(name, value) for name, value in words.items() if value != MISSING]
+    return f"All rows: {', '.join(said)}." if said else ""
+
+
+def _after(content: PageContent, row: BoardRow, differing: Container[str]) -> str:
+    """The cells after the scores of a row: what it rests on, what is known of it, and how it was measured."""
     entry = row.entry
-    precision = f"<td class=precision>{_text(entry.model.precision or 'unknown')}" if differ[0] else ""
-    template = {True: "chat", False: "plain", None: NOT_SAID}[entry.model.chat_template]
-    chat = f"<td class=chat>{template}" if differ[1] else ""
-    warnings = f"<td class=warnings>{len(entry.warnings)}" if differ[2] else ""
-    return f"{''.join(_facts(content, row))}{precision}{chat}<td class=date>{_text(entry.date[:DAY])}{warnings}"
+    followed = ", follows" if content.is_verified(entry) else ""
+    cells = f"<td class=known>{row.evidence}{followed}" if content.has_evidence else ""
+    for name, value in _facts(content, entry).items():
+        other = other_size(entry.model.id, content.facts_of(entry).params) if name == "size" else ""
+        begin = f'<td class="size warned" title="the name says {other}">' if other else f"<td class={name}>"
+        cells += f"{begin}{_text(value)}" if name in differing else ""
+    return f"{cells}<td class=date>{_text(entry.date[:DAY])}"
 
 
 def _text(text: str) -> str:
     return escape(visible(text))
-
-
-def _facts(content: PageContent, row: BoardRow) -> list[str]:
-    """What the row rests on and what is known of its model, as cells of the columns that this board has."""
-    entry = row.entry
-    facts, cells = content.facts_of(entry), list[str]()
-    if content.has_evidence:
-        followed = ", follows" if content.is_verified(entry) else ""
-        cells.append(f"<td class=known>{row.evidence}{followed}")
-    if content.has_sizes:
-        other = other_size(entry.model.id, facts.params)
-        begin = f'<td class="size warned" title="the name says {other}">' if other else "<td class=size>"
-        cells.append(begin + (billions(facts.params) if facts.params else MISSING))
-    if content.has_licences:
-        kind = facts.kind or (NO_BASE if facts.date and not facts.base else MISSING)
-        cells += [f"<td class=licence>{_text(facts.licence or MISSING)}", f"<td class=type>{_text(kind)}"]
-    return cells
 
 
 def _bar(content: PageContent, entry: Entry, longest: float) -> str:

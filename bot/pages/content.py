@@ -26,7 +26,7 @@ from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentenc
 from bot.publishing.changes import BoardChange, additions
 from bot.publishing.entry import Entry, digest_of, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, other_size, with_file
-from bot.reporting.comparison import sign_test
+from bot.reporting.comparison import OverTasks, sign_test
 
 SEVERAL = 5  # rows
 UNFOLDED = 12  # tasks that stand beside each other
@@ -174,6 +174,11 @@ class PageContent:
         warned = [frozenset(one.rule for one in row.entry.warnings) for row in self.board.rows]
         return frozenset.intersection(*warned) if len(warned) >= SEVERAL else frozenset()
 
+    @cached_property
+    def warnings_differ(self) -> bool:
+        """Tell whether rows have different numbers of warnings."""
+        return len({len(row.entry.warnings) for row in self.board.rows}) > 1
+
     def is_marked(self, entry: Entry) -> bool:
         """Tell whether a row has a warning that not every row has."""
         return any(warning.rule not in self.common_warnings for warning in entry.warnings)
@@ -255,10 +260,14 @@ class PageContent:
         """In how many tasks a row is on the side of its average against another; "" where averages have errors."""
         if not row.is_over_tasks:
             return ""
+        tested = self.tested_beside(row, other)
+        return f"{tested.side} in {tested.wins} of {tested.tasks} tasks, {tested.verdict}"
+
+    def tested_beside(self, row: BoardRow, other: BoardRow) -> OverTasks:
+        """The sign test of a row against another over their tasks."""
         scores = zip(row.entry.tasks, other.entry.tasks, strict=True)
         differences = [(one.score or 0.0) - (two.score or 0.0) for one, two in scores]
-        tested = sign_test(differences, is_above=row.position < other.position)
-        return f"{tested.side} in {tested.wins} of {tested.tasks} tasks, {tested.verdict}"
+        return sign_test(differences, is_above=row.position < other.position)
 
     def doubts(self, entry: Entry) -> list[str]:
         """What has a mark on the board of a row, in words."""

@@ -21,7 +21,7 @@
   const columnOf = (name) => names.indexOf(name);
   const text = (row, column) => row.cells[column].textContent.trim();
   // What the filters look at, by row: a value of each column of texts, the model, and its size in billions.
-  const of = Object.fromEntries(["precision", "chat", "licence", "type", "date", "warnings", "evidence"]
+  const of = Object.fromEntries(["precision", "chat", "licence", "type", "date", "evidence"]
     .map((name) => [name, columnOf(name)]).filter(([, column]) => column >= 0)
     .map(([name, column]) => [name, cached((row) => text(row, column))]));
   of.model = cached((row) => text(row, 1).toLowerCase());
@@ -60,8 +60,8 @@
       samples: (row) => /samples|rescored|remeasured/.test(of.evidence(row)),
       rescored: (row) => /rescored|remeasured/.test(of.evidence(row)),
       look: (row) => row.querySelector(".odd, .twin, .warned") !== null,
-      clean: (row) => of.warnings(row) === "0",
-      warned: (row) => of.warnings(row) !== "0",
+      clean: (row) => !row.dataset.warnings,
+      warned: (row) => Boolean(row.dataset.warnings),
     })[value] || (() => true),
   };
   const isAsked = (name, value) => {
@@ -266,7 +266,7 @@
   const linked = (row) => make("a", text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href") });
   const doubts = (row) => { // as the marks on it say
     const size = row.querySelector(".size.warned");
-    const warnings = columnOf("warnings") < 0 ? 0 : key(row, columnOf("warnings"));
+    const warnings = Number(row.dataset.warnings ?? 0);
     const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : row.cells[2].matches(".warned") && "a warning on its page";
     return [
       ...[...row.querySelectorAll(".odd")].map((cell) => `${heads[cell.cellIndex].title || heads[cell.cellIndex].querySelector("button").textContent} is far from what its other columns make likely`),
@@ -292,7 +292,7 @@
   };
 
   let hidden = new Set();
-  let beside = -1;
+  let beside = [];
   const all = () => [...tables.map((table) => table.tHead.rows[0]), ...rows];
   const choose = (state) => {
     const wanted = new Set(listed(state.get("hide")).filter((name) => columnOf(name) > -1 && columnOf(name) !== 1));
@@ -303,12 +303,17 @@
     });
     hidden = wanted;
     const asked = columnOf(state.get("beside") || (isNarrow.matches && state.get("sort")?.replace(/^-/, "")) || "");
-    const first = asked < 3 && isNarrow.matches ? 3 : asked; // a phone has room for one
+    const open = openIn(state);
+    const isFolded = (column) => groups.some((head, place) => heads[column].classList.contains(`g${place}`) && !open.has(head.dataset.name));
+    const others = names.map((_, column) => column).filter((column) => column > 2 && !wanted.has(names[column]) && !isFolded(column));
+    const first = asked > 2 ? asked : others[0];
+    const next = others[(others.indexOf(first) + 1) % others.length];
+    const near = isNarrow.matches ? [first, next] : asked > 2 ? [asked] : []; // a phone has room for two
     for (const table of tables) table.classList.toggle("chosen", isNarrow.matches);
-    if (first === beside) return;
-    if (beside > 2) for (const row of all()) row.cells[beside].classList.remove("beside");
-    if (first > 2) for (const row of all()) row.cells[first].classList.add("beside");
-    beside = first;
+    if (near.join() === beside.join()) return;
+    for (const column of beside) for (const row of all()) row.cells[column].classList.remove("beside");
+    for (const column of near) for (const row of all()) row.cells[column]?.classList.add("beside");
+    beside = near;
   };
 
   const listeners = [];
@@ -335,7 +340,7 @@
     for (const table of tables) table.classList.toggle("tinted", isTinted);
     const tests = testsOf(state);
     choose(state);
-    $("beside").value = names[beside > 2 ? beside : 3] || "";
+    $("beside").value = names[beside[0] ?? 3] || "";
     unfold(state);
     sort(state);
     filter(state, tests);

@@ -42,6 +42,7 @@
   board.onShow(rank);
   $("anew").addEventListener("change", () => board.change({ ranks: $("anew").checked ? "shown" : "" }, true));
 
+  const label = [...$("link").childNodes];
   $("link").addEventListener("click", async () => {
     try {
       await navigator.clipboard.writeText(location.href);
@@ -49,7 +50,7 @@
     } catch {
       $("link").textContent = "Copy it from the address bar";
     }
-    setTimeout(() => { $("link").textContent = "Copy link to this view"; }, 2000);
+    setTimeout(() => $("link").replaceChildren(...label), 2000);
   });
 
   const ODD = "far from what the other columns of its row make likely";
