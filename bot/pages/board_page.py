@@ -26,6 +26,7 @@ TINTS = 6  # of a column's cells, the lowest without colour
 LONG = 12  # letters of a part of a name that fit on a phone
 NARROW, WORDY, WIDEST = 9, 12, 14  # letters of a part of a title that fit into a column of each width
 HEAD = 42  # letters of a column's title
+VAGUE_ROWS = 10  # of a range over tasks that may be shown on a small board
 SMALLEST = 3  # rows of a board on which one searches
 FEWEST_SHOWN = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
@@ -80,6 +81,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         newest=max((row.entry.date for row in board.rows), default="")[:10],
         figures=() if is_raw else tuple(_figures(content)),
         over_tasks=any(row.is_over_tasks for row in board.rows),
+        is_vague=any(_is_vague(content, row) for row in board.rows),
         is_bare=is_bare(board.rows),
         is_many=len(board.leaderboard.tasks) > UNFOLDED,
         is_wide=_is_wide(board.rows) or longest > NARROW,
@@ -268,7 +270,7 @@ def _line(
         scores, raws = scores + cell, raws + cell
     before, after = _before(content, row, longest), _after(content, row, differing)
     warned = f" data-warnings={len(row.entry.warnings)}" if is_told and row.entry.warnings else ""
-    lines = f"<tr{warned}><td>{before}{scores}{after}", f"<tr{warned}><td>{before}{raws}{after}"
+    lines = f"<tr{warned}>{before}{scores}{after}", f"<tr{warned}>{before}{raws}{after}"
     return Markup(lines[0]), Markup(lines[1])  # noqa: S704 - every text in them is escaped
 
 
@@ -284,7 +286,20 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
         link += f" <small>{_text(setup)}</small>"
     average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
     without = content.has_quarantined and f"<td>{points(average_without(entry, content.board.leaderboard))}"
-    return f"{row.ranks}<th>{link}{average}{without or ''}"
+    return f"<td{_place_of(content, row)}>{row.ranks}<th>{link}{average}{without or ''}"
+
+
+def _place_of(content: PageContent, row: BoardRow) -> str:
+    """The place by the average, where it is not the rank itself; a range over tasks that says too little is vague."""
+    if row.rank is None or row.ranks == str(row.position):
+        return ""
+    return f" data-place={row.position}{' data-vague' if _is_vague(content, row) else ''}"
+
+
+def _is_vague(content: PageContent, row: BoardRow) -> bool:
+    """Tell whether tasks leave a row more than a tenth of a board's places."""
+    span = (row.worst or 0) - (row.rank or 0)
+    return row.is_over_tasks and span > max(VAGUE_ROWS, content.ranked / 10)
 
 
 def _fold_of(content: PageContent, task: str) -> str:

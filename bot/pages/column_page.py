@@ -17,6 +17,7 @@ from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
 from bot.publishing.board import TIE, BoardRow, is_separable
 from bot.publishing.entry import Entry
 
+LEAST_MOVE, MANY_ROWS = 3, 100  # places that say something, and rows of which shares of a range do
 MOVED, TOP = 10, 10  # rows of the table of ranks, and of that of the best
 
 
@@ -121,7 +122,7 @@ def _moved(content: PageContent, sums: Sequence[float]) -> Iterator[tuple[str, E
     found = [
         (-abs(now - before), before, place, now)
         for place, (before, now) in enumerate(zip(content.places, places(sums), strict=bool(sums)))
-        if before != now
+        if abs(now - before) >= LEAST_MOVE
     ]
     for _, before, place, now in nsmallest(MOVED, found):
         yield names[place], content.rows[names[place]].entry, before, now
@@ -129,11 +130,12 @@ def _moved(content: PageContent, sums: Sequence[float]) -> Iterator[tuple[str, E
 
 def _words(figures: ColumnFigures) -> Iterator[str]:
     """The findings of the audit, in sentences."""
-    yield (
-        f"The middle 96 % of its scores lie from {figures.low:.2f} to {figures.high:.2f}. "
-        f"{100 * figures.floor_mass:.1f} % of the rows lie in the lowest tenth of that range, "
-        f"{100 * figures.next_mass:.1f} % in the next."
-    )
+    if figures.rows >= MANY_ROWS:
+        yield (
+            f"The middle 96 % of its scores lie from {figures.low:.2f} to {figures.high:.2f}. "
+            f"{100 * figures.floor_mass:.1f} % of the rows lie in the lowest tenth of that range, "
+            f"{100 * figures.next_mass:.1f} % in the next."
+        )
     if figures.correlation is not None:
         interval = ""
         if figures.correlation_low is not None and figures.correlation_high is not None:

@@ -42,10 +42,9 @@ SCORES = (
 )
 
 
-def _begin(content: PageContent) -> list[tuple[str, str, BoardRow]]:
-    """The first rows of the board, with which a reader may begin: name, title and row."""
-    titles, rows = titles_of(content), list(content.rows.items())[:FIRST]
-    return [(name, titles[name], row) for name, row in rows if row.rank is not None]
+def _begin(content: PageContent) -> list[tuple[str, BoardRow]]:
+    """The first rows of the board, with which a reader may begin, each with its name in addresses."""
+    return [(name, row) for name, row in list(content.rows.items())[:FIRST] if row.rank is not None]
 
 
 def _near(titles: Mapping[str, str], content: PageContent, name: str) -> list[tuple[str, str]]:
@@ -228,7 +227,9 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
         "offered": [(name, offered_of(row, titles[name])) for name, row in list(content.rows.items())[:OFFERED]]
         if is_live
         else (),
-        "status": " ".join(_status(titles, wanted, found, chosen)) if is_live else "",
+        "status": " ".join(_status({name: visible(_shortest(content, name)) for name in chosen}, wanted, found, chosen))
+        if is_live
+        else "",
         "is_live": is_live,
         "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
         "begin": () if chosen else _begin(content),
@@ -270,7 +271,7 @@ def _status(
             yield f"No row has “{visible(text)}” in its name."
         elif count:
             best = f", the best of {count} rows that have it in their names" if count > 1 else ""
-            yield f"“{visible(text)}” is taken as {titles[name]}{best}."
+            yield f"“{visible(text)}” is taken as {titles.get(name, name)}{best}."
     few = "Choose a second row." if chosen else "Choose two rows or more."
     yield f"{len(chosen)} rows are compared." if len(chosen) > 1 else few
 
@@ -289,7 +290,8 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     tasks = {"average": "Average", **first}
     scores = [scores_of(entry) for entry in entries]
     minus = [f"{high} minus {low}" for _, low, high in compared]
-    folded = _score_table(rest, shown, minus, scores, found)
+    named = minus if len(minus) > 1 else ["Difference"]
+    folded = _score_table(rest, shown, named, scores, found)
     differ = any(one is not None and not one.is_same for one, *_ in compared)
     return {
         "chosen": chosen,
@@ -297,7 +299,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
         "figures": _figures(tasks, minus, found) if differ else [],
         "counts": [_counts(one, high) for one, _, high in compared if one] if rest and differ else [],
         "tables": (
-            _score_table(tasks, shown, minus, scores, found),
+            _score_table(tasks, shown, named, scores, found),
             *([replace(folded, caption="", summary=f"The other {len(rest)} tasks")] if rest else []),
             _setting_table(titled, shown, entries),
         ),

@@ -186,7 +186,7 @@ def _months(x: Axis) -> list[Label]:
     first, last = ceil(x.low / DAYS), floor(x.high / DAYS)
     step = next(one for one in (1, 2, 3, 6, 12, 24, 60, 120, 600) if (last - first) / one <= TICKS)
     shown = [month for month in range(first, last + 1) if (month - 1) % step == 0]
-    if not shown:  # within one month
+    if len(shown) < 2:  # one month is no scale
         return [(LEFT, _date(x.low), "start"), (WIDTH - RIGHT, _date(x.high), "end")]
     return [
         (across(month * DAYS), _month(month, with_year=not place or month % 12 == 1), "middle")

@@ -17,7 +17,7 @@ from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page, usual_page
-from bot.pages.titles import breakable, in_parts, with_end
+from bot.pages.titles import breakable, in_lines, in_parts, with_end
 from bot.publishing.addresses import evidence_url, target_url
 from bot.publishing.board import TIE
 from bot.publishing.models import billions, other_size
@@ -50,7 +50,7 @@ def templates() -> Environment:
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
     environment.filters |= {"shows": SHOWS.__getitem__, "does_not_show": DOES_NOT_SHOW.__getitem__}
-    environment.filters |= {"breakable": breakable, "in_parts": in_parts, "with_end": with_end}
+    environment.filters |= {"breakable": breakable, "in_parts": in_parts, "in_lines": in_lines, "with_end": with_end}
     environment.filters["titled"] = rule_title
     environment.filters["templating"] = {True: "used", False: "not used", None: "not said"}.__getitem__
     environment.filters |= {"usual_page": usual_page, "row_page": row_page, "column_page": column_page}

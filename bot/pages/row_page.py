@@ -16,7 +16,7 @@ from bot.evaluation.score import GroupScore, LeafScore, TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import row_page
 from bot.pages.badge import BADGED, badge_path
-from bot.pages.content import SEVERAL, FieldPlace, PageContent
+from bot.pages.content import SEVERAL, UNFOLDED, FieldPlace, PageContent
 from bot.pages.environment import full, harness_line, raw
 from bot.publishing.addresses import model_url
 from bot.publishing.board import TIE, BoardRow
@@ -127,7 +127,9 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
 
 
 def _grouped(entry: Entry, parts: Sequence[TaskPart]) -> Iterator[tuple[GroupScore | None, list[TaskPart]]]:
-    """The tasks below the group that holds them, and those of no group."""
+    """The tasks below the group that holds them, and those of no group; of many tasks the strongest first."""
+    if len(parts) > UNFOLDED:
+        parts = sorted(parts, key=lambda part: -1 if part.place is None else part.place.better, reverse=True)
     for group in entry.groups:
         yield group, [part for part in parts if part.score.id in group.tasks]
     held = {task for group in entry.groups for task in group.tasks}
@@ -140,12 +142,16 @@ def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPl
         return ""
     titles = {score.id: score.title for score in row.entry.tasks}
     best = [titles[task] for task, place in places.items() if place.better == 100]
-    weak = min(places, key=lambda task: places[task].better)
+    weakest = sorted(places, key=lambda task: places[task].better)
+    lowest = [titles[task] for task in weakest if not places[task].better]
     parts = [f"best of all in {first_few(best, STRENGTHS_NAMED)}"] if best else []
-    if 0 < places[weak].better < 100:
-        parts.append(f"weakest in {titles[weak]}, where it is above {places[weak].better} % of the others")
-    elif not places[weak].better:
-        parts.append(f"lowest of all in {titles[weak]}")
+    if lowest:
+        parts.append(f"lowest of all in {first_few(lowest, STRENGTHS_NAMED)}")
+    if len(places) > UNFOLDED and len(lowest) < STRENGTHS_NAMED:
+        more = [f"{titles[task]} ({places[task].better}\u00a0%)" for task in weakest[len(lowest) : STRENGTHS_NAMED]]
+        parts.append(f"above few others in {' and '.join(more)}")
+    elif not lowest and places[weakest[0]].better < 100:
+        parts.append(f"weakest in {titles[weakest[0]]}, where it is above {places[weakest[0]].better} % of the others")
     said = "; ".join(parts)
     return f"{said[0].upper()}{said[1:]}." if said else ""
 

@@ -22,6 +22,13 @@ def breakable(text: str) -> Markup:
     return Markup("<wbr>").join(escape(part) for part in BREAK.split(visible(text)))
 
 
+def in_lines(model: str) -> Markup:
+    """The name of a model; the style sheet sets its organization below it."""
+    organization, slash, name = (model or "(no name)").rpartition("/")
+    by = Markup("<i>{}<s>/</s></i>").format(visible(organization)) if slash else ""
+    return Markup("<bdi class=two>{}<span>{}</span></bdi>").format(by, breakable(name))
+
+
 def with_end(text: str, most: int) -> str:
     """A text of at most so many letters: what is too long loses its middle, for names often differ at the end."""
     end = most // 2 - 1

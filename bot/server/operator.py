@@ -148,6 +148,7 @@ class OperatorRoutes:
         causes = [one for one in causes if one.count > 1]
         # Items of one cause are one line, until a person asks for them.
         grouped = [] if cause else [one.reason for one in causes]
+        counts = self.views.store.of(watch).items.counts()
         found = self.views.items(watch, state, after, PAGE + 1, cause=cause, without=grouped)
         last = found[PAGE - 1] if len(found) > PAGE else None
         shown = [one for one in causes if (one.reason == cause if cause else not after)]
@@ -158,6 +159,7 @@ class OperatorRoutes:
             watches=names,
             watch=watch,
             states=STATES,
+            counts={one: sum(count for (_, at), count in counts.items() if at == one) for one in STATES},
             state=state,
             items=found[:PAGE],
             causes=shown,

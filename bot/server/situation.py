@@ -62,7 +62,7 @@ def situation(
         count, names = f"{counted(len(plans), 'plan')} of", first_few(list(dict.fromkeys(name for name, _ in plans)), 3)
         yield Sentence(f"{count} {names} {'waits' if only else 'wait'} for you.{effect}", has_plan=True)
     for watch in watches:
-        yield from map(Sentence, _requests(watch, hub))
+        yield from (Sentence(text, "runs", watch.name) for text in _requests(watch, hub))
         if watch.commit and not watch.submissions and not any(watch.items.values()):
             yield Sentence(
                 f"{watch.name}: no file of the source fits `paths` of the watch, or there is none yet.", "runs"

@@ -60,9 +60,9 @@ def pages_of(site: Site, folder: str) -> list[str]:
 def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
     assert "1 ranked row · measured up to" in text(site, "index.html")
-    assert "1 row, one file for each" in text(site, "about.html")
+    assert " 1 row · " in text(site, "about.html")
     assert "· 1 row with a score ·" in text(site, "columns/bbh.html")
-    assert "1 complete row, and it takes 20" in text(site, "columns/bbh.html")
+    assert "Does it follow" not in text(site, "columns/bbh.html")  # one row cannot say it
 
 
 def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
@@ -86,7 +86,7 @@ def test_a_task_of_which_all_subtasks_are_missing_is_named_once() -> None:
 def test_two_rows_of_one_model_can_be_told_apart() -> None:
     rows = [
         named(entry, f"org/model-{place // 2}", ("float16", "bfloat16")[place % 2])
-        for place, entry in enumerate(generated(12))
+        for place, entry in enumerate(generated(40))
     ]
     site = site_of(tuple(rows))
     titles = [re.findall("<title>(.*)</title>", site[path].decode())[0] for path in pages_of(site, "rows/")]
@@ -96,7 +96,7 @@ def test_two_rows_of_one_model_can_be_told_apart() -> None:
     moved, dots = page.tables[-1][1:], page.tables[-2][1:]
     assert len({line[0] for line in moved}) == len(moved)
     assert len({line[0] for line in dots}) == len(rows)
-    assert {line[0].partition(", ")[2] for line in moved} <= {"float16, plain", "bfloat16, plain"}
+    assert {line[0].partition(" ")[2] for line in moved} <= {"float16, plain", "bfloat16, plain"}
     for address in page.links:
         if "rows/" in address:
             assert address.removeprefix("../").partition("#")[0] in site
@@ -156,7 +156,7 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     assert page.tables[-1][1] == ["Average", *shown]
     assert f"{amount:.2f} ±{(high - low) / 2:.2f} points" in page.text
     assert f"{names[0]} higher" in page.text
-    assert page.tables[-1][0][-1] == f"{names[0]} minus {names[1]}"
+    assert page.tables[-1][0][-1] == "Difference"
     assert "No row has “nobody” in its name." in found(compare_page(content, ["nobody"])).text
 
 
@@ -196,10 +196,14 @@ def test_what_no_file_says_is_nowhere_said() -> None:
 
 
 def test_a_model_of_which_the_hub_names_no_base_is_not_said_to_be_one() -> None:
-    entry = generated(1)[0]
-    asked = PageContent(board_of_rows((entry,)), facts={entry.key: ModelFacts(licence="mit", date="2026-03-02")})
-    table = found(Site(asked)["index.html"]).tables[0]
-    assert dict(zip(table[0], table[1], strict=True))["Type"] == "none named"
+    entry, other = generated(2)
+    facts = {entry.key: ModelFacts(licence="mit", date="2026-03-02")}
+    page = found(Site(PageContent(board_of_rows((entry,)), facts=facts))["index.html"])
+    assert "billion parameters, licence mit, none named, bfloat16, chat template not used." in page.text
+    facts[other.key] = ModelFacts(licence="mit", kind="merge", base="a/b", date="2026-03-02")
+    head, *lines = found(Site(PageContent(board_of_rows((entry, other)), facts=facts))["index.html"]).tables[0]
+    assert "Licence" not in head
+    assert {line[head.index("Type")] for line in lines} == {"none named", "merge"}
 
 
 def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names() -> None:
@@ -225,7 +229,7 @@ def test_a_record_that_begins_with_a_first_look_says_so_and_the_site_whether_mod
     partial = Site(PageContent(board, history=(), is_partial=True))
     assert "The record begins with a first look at the board" in text(partial, "changes.html")
     assert "The record begins" not in text(Site(PageContent(board, history=())), "changes.html")
-    assert "Nobody looked up whether the models have changed" in text(partial, "about.html")
+    assert "This site does not say whether a model has changed" in text(partial, "about.html")
     assert "was looked up when" in text(Site(PageContent(board, heads={})), "about.html")
 
 
@@ -328,8 +332,8 @@ def test_a_rank_that_the_tasks_leave_open_is_not_what_a_reader_sees_first() -> N
     alone = "Over its 6 tasks chance explains its difference to the other row."
     page = text(site, path)
     assert f"Place 1 of 2 by its average. {alone}" in page
-    assert f"(this row is {beside})" in page
-    assert f"Against {two.model.id}, which is next, it is {beside}. {alone}" in text(site, "index.html")
+    assert f": this row is {beside}" in page
+    assert f"Not separable from {two.model.id} (higher in 5 of 6 tasks, p = 0.219)." in text(site, "index.html")
     badge = site[f"badges/{site.content.names[one.key]}.svg"].decode()
     assert "place 1 of 2 · 60.00" in badge
     assert "1–2" not in badge
@@ -365,11 +369,11 @@ def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:
         ]
         return found(site_of(tuple(rows))[column_page(task.id)]).text.partition(" with a score")[0]
 
-    assert "90.00 ± 2.0; better than all others." in lead((90.0, 1.0), (87.0, 1.0), (80.0, 1.0))
-    assert "90.00 ± 2.0; not separable from 1 other row." in lead((90.0, 1.0), (87.3, 1.0), (80.0, 1.0))
-    assert "90.00 ± 2.0; not separable from 2 other rows." in lead((90.0, 1.0), (87.3, 1.0), (88.5, None))
+    assert "90.00 ±2.0; better than all others." in lead((90.0, 1.0), (87.0, 1.0), (80.0, 1.0))
+    assert "90.00 ±2.0; not separable from 1 other row." in lead((90.0, 1.0), (87.3, 1.0), (80.0, 1.0))
+    assert "90.00 ±2.0; not separable from 2 other rows." in lead((90.0, 1.0), (87.3, 1.0), (88.5, None))
     assert "highest score, 90.00." in lead((90.0, None), (87.3, 1.0), (80.0, 1.0))
-    assert "90.00 ± 2.0." in lead((90.0, 1.0))
+    assert "90.00 ±2.0." in lead((90.0, 1.0))
 
 
 @pytest.mark.slow
@@ -436,7 +440,7 @@ def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> No
     first, second = site.content.board.rows
     assert first.entry.key == warned.key
     assert f"{row.model.id} is first with {first.entry.average:.2f} ±" in lead
-    assert ", and to look at: 1 warning. Without a mark, " in lead
+    assert ", but is to look at: 1 warning. Of the rows without a mark, " in lead
     assert f"{other.model.id} is first with {second.entry.average:.2f} ±" in lead
     assert any(link.endswith("rules.html#implausibly-low") for link in page.links)
 
@@ -668,8 +672,7 @@ def test_a_warning_of_every_row_stands_below_its_scores_and_in_no_box() -> None:
     site = site_of((replace(first, warnings=(common, own)), *rest))
     for entry, said in ((first, "1 warning about this row"), (rest[0], "")):
         page = found(site[row_page(site.content.names[entry.key])]).text
-        assert page.index("Every score") < page.index(
-            "As every row of this board: The task was scored by an older scorer"
-        )
+        warned = "Every row of this board has this warning. The task was scored by an older scorer"
+        assert page.index("Every score") < page.index(warned)
         assert said in page
         assert bool(said) == ("about this row" in page)

@@ -214,7 +214,7 @@ def test_where_to_submit_is_named_as_far_as_settings_or_rows_say_it() -> None:
         assert page.links.count("https://huggingface.co/datasets/acme/results") == links
         assert "https://github.com/acme/runs" in page.links
     about = found(site_of(rows[:1])["about.html"]).text
-    assert "No settings and no row of this site name it: ask" in " ".join(about.split())
+    assert "This site does not say where that is: ask" in " ".join(about.split())
     assert '<iframe src="ADDRESS/index.html" title="Open LLM Leaderboard v2" width=' in about
 
 

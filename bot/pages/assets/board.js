@@ -285,8 +285,8 @@
     return [
       "Of these, ", linked(best), " is first with ", make("strong", text(best, 2).split("±")[0].trim()),
       ...(Number.isNaN(half(best)) ? [] : [" ", make("small", `±${half(best).toFixed(1)}`)]),
-      found.length ? `, and to look at: ${found.join("; ")}. ` : ". ",
-      ...(next ? ["Without a mark, ", linked(next), " is first with ", make("strong", text(next, 2).split("±")[0].trim()), ". "] : []),
+      found.length ? `, but is to look at: ${found.join("; ")}. ` : ". ",
+      ...(next ? ["Of the rows without a mark, ", linked(next), " is first with ", make("strong", text(next, 2).split("±")[0].trim()), ". "] : []),
       make("span", `${said[0].toUpperCase()}${said.slice(1)}.`, { class: "quiet" }),
     ];
   };
@@ -407,7 +407,7 @@
       listener(read());
     },
   };
-  $("controls").hidden = false;
+  $("controls").hidden = $("status").hidden = false;
   show();
   const frame = tables[0].closest(".frame"); // back from the page of a row, the table stands where it stood
   addEventListener("pagehide", () => history.replaceState({ top: frame.scrollTop }, ""));

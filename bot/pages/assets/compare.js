@@ -281,7 +281,7 @@
     const words = found.flatMap(([name, count], i) => {
       if (!name) return [`No row has “${asked[i]}” in its name.`];
       const best = count > 1 ? `, the best of ${count} rows that have it in their names` : "";
-      return count ? [`“${asked[i]}” is taken as ${titleOf(name)}${best}.`] : [];
+      return count ? [`“${asked[i]}” is taken as ${shortest(name)}${best}.`] : [];
     });
     $("status").classList.toggle("unseen", chosen.length > 1 && !words.length);
     $("status").textContent = [...words, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
@@ -306,17 +306,18 @@
     ]));
     const lines = scored(titled, (row, i) => (i ? row.tasks[top[i - 1]]?.[0] : row.average), pairs);
     const minus = compared.map(({ low, high }) => `${high} minus ${low}`);
+    const columns = ["Score", ...heads, ...(minus.length > 1 ? minus : ["Difference"])];
     const figures = make("div", "", { class: "figures" });
     const differs = compared.some((one) => one.average && !isSame(one));
     if (differs) figures.append(...pairs.map((tests, i) => figure(minus[i], titled, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
     const shownScores = document.createElement("div");
-    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED, ["Score", ...heads, ...minus], lines, chosen));
+    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED, columns, lines, chosen));
     if (isLong) {
       const others = document.createElement("details");
       const restLines = scored(rest.map((task) => tasks[task]), (row, i) => row.tasks[rest[i]]?.[0], testsOf(rest));
       const summary = `The other ${rest.length} tasks`;
-      others.append(make("summary", summary), table("", ["Score", ...heads, ...minus], restLines, chosen, summary));
+      others.append(make("summary", summary), table("", columns, restLines, chosen, summary));
       shownScores.append(others);
     }
     beside.append(...(differs ? [figures] : []), shownScores);

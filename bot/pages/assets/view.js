@@ -38,7 +38,6 @@
       setPlace(rows[i], i + 1);
     });
   };
-  for (const row of board.all.flat()) setPlace(row, board.place(row) + 1);
   board.onShow(rank);
   $("anew").addEventListener("change", () => board.change({ ranks: $("anew").checked ? "shown" : "" }, true));
 
@@ -53,6 +52,7 @@
     setTimeout(() => $("link").replaceChildren(...label), 2000);
   });
 
+  const SAME = "Another model has exactly these values."; // the warning of which a twin's sentence says more
   const ODD = "far from what the other columns of its row make likely";
   // ---- a number: its place in the column, how many answers were right, and the way to its task ----
   const taskOf = (name) => globalThis.leaderboard.ids.indexOf(name);
@@ -100,7 +100,8 @@
     const size = row.querySelector(".size.warned");
     if (size) found.push(`${size.textContent} billion parameters, but ${size.title}.`);
     const data = globalThis.leaderboard; // where it is there already
-    if (row.cells[2].matches(".warned")) found.push(`It has a warning${data ? `: ${data.texts[data.kinds[rowOf(row).kind][1]]}` : "."}`);
+    const warned = data ? data.texts[data.kinds[rowOf(row).kind][1]].replace(row.querySelector(".twin") ? SAME : "", "").trim() : "";
+    if (row.cells[2].matches(".warned") && (warned || !data)) found.push(`It has a warning${warned ? `: ${warned}` : "."}`);
     return found;
   };
   const MOST_EXPLAINED = 100; // rows that say why they are listed
