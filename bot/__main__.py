@@ -1,6 +1,16 @@
-"""python -m bot."""
+"""python -m bot, and the command: what is imported may take a second, in which a person may stop it."""
 
-from bot.cli.app import run
+import sys
+
+
+def main() -> None:
+    """Run the command line; stopped while it is imported, it ends as it does later."""
+    try:
+        from bot.cli.app import run
+    except KeyboardInterrupt:
+        sys.exit(130)
+    run()
+
 
 if __name__ == "__main__":
-    run()
+    main()

@@ -91,6 +91,15 @@ class Commands(TyperGroup):
         del ctx
         return _command(cmd_name) if cmd_name in SOURCES else None
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is called; of an unknown name, say which is like it."""
+        if args and args[0] not in SOURCES:
+            from difflib import get_close_matches
+
+            if near := get_close_matches(args[0], SOURCES, 1):
+                ctx.fail(f"No such command {args[0]!r}: is it {near[0]!r}?")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands in their groups."""
         widest = max(map(len, SOURCES))

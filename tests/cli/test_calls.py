@@ -173,3 +173,16 @@ def test_check_names_models_as_the_watch_beside_its_declaration_does(tmp_path: P
     refused = check(mapping="runs").stderr
     assert "watches.0.identity.0.path: write folders that end in /" in refused
     assert "\nwhat it says of the models in folders does not count here\n" in refused
+
+
+def test_a_command_that_is_stopped_while_it_starts_shows_no_traceback(tmp_path: Path) -> None:
+    stops = "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\nimport time\ntime.sleep(9)\n"
+    (tmp_path / "typer.py").write_text(stops)  # the first import that takes long
+    environ = {**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"}
+    done = subprocess.run([sys.executable, "-m", "bot"], env=environ, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_command_that_is_spelled_otherwise_is_named(tmp_path: Path) -> None:
+    assert "No such command 'chekc': is it 'check'?" in run("chekc", cwd=tmp_path).stderr
+    assert "is it" not in run("zzz", cwd=tmp_path).stderr

@@ -36,6 +36,7 @@ def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path)
     [
         ("empty", "open-llm-v2", "there is no entry of open-llm-v2"),
         ("empty", "", "there is no entry in it; check the address, or publish a row there and merge its request"),
+        ("nowhere", "", "nowhere: there is no such folder"),
         ("board", "open-llm-v1", "there is no entry of open-llm-v1; there are entries of open-llm-v2"),
         ("foreign", "open-llm-v2", "is not a git repository and not empty"),
         ("file", "open-llm-v2", "is a file"),
@@ -45,6 +46,7 @@ def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path)
 def test_a_target_without_entries_is_one_line_and_writes_nothing(
     board: Path, tmp_path: Path, target: str, leaderboard: str, line: str
 ) -> None:
+    (tmp_path / "empty").mkdir()
     (tmp_path / "foreign").mkdir()
     (tmp_path / "foreign" / "x").write_text("x")
     (tmp_path / "file").write_text("x")

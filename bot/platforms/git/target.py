@@ -280,6 +280,12 @@ class Folder(Target):
         """See that the folder can be a target. Raises CallError for a file, or a folder that is not a repository."""
         self._repository.check()
 
+    def check_readable(self) -> None:
+        """See that there is something to read. Raises CallError where nothing is, and as `check` does."""
+        self.check()
+        if not self._repository.folder.exists():
+            raise CallError(f"{self.name}: there is no such folder")
+
     def head(self) -> str:
         """The commit at the main branch, "" if there is none yet."""
         return self._repository.main
