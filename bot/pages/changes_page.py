@@ -61,7 +61,7 @@ class Move:
 
     A place counts from 1 among the rows of that moment, and is None for a row without average. `leader` is the model at
     the first place after the change, "" if there was none. `link` is the address of the request or the
-    commit that made it, and `linked` says which; the reason leaves the request's number to it, and files to the page.
+    commit that made it, and `linked` says which; the reason is "" where the page or the line itself says it.
     """
 
     change: BoardChange
@@ -244,7 +244,9 @@ def _move(content: PageContent, change: BoardChange, before: int | None, after: 
     request = request_of(change, content.target)
     linked = f"request {request.rpartition('/')[2]}" if request else f"commit {change.commit[:7]}"
     page, reason = _page_of(content, change.key), NUMBERED.sub("", change.reason) if request else change.reason
-    if page and reason.startswith(MEASURED):
+    # The bot's own titles, whose row and average stand beside them.
+    ours = rf"Update [0-9,]+ rows? of \S+|(?:Add|Update) {re.escape(change.model)} \([^()]*\): [0-9.]+"
+    if re.fullmatch(ours, reason) or (page and reason.startswith(MEASURED)):
         reason = ""
     return Move(change, page, before, after, leader, request or commit, linked, reason)
 
@@ -277,7 +279,9 @@ class Week:
 def _week(monday: str, parts: list[Listing], counts: Mapping[tuple[str, Any], int]) -> Week:
     had = {kind: count for (week, kind), count in counts.items() if week == monday}
     title, listed = f"Week of {monday}" if monday else "Unknown date", sum(part.count for part in parts)
-    return Week(title, _sums(had), parts[0].moves[0].leader, parts, listed if listed < sum(had.values()) else None)
+    return Week(
+        title, _sums(had), _short(parts[0].moves[0].leader), parts, listed if listed < sum(had.values()) else None
+    )
 
 
 def _lately(changes: Sequence[BoardChange]) -> tuple[str, str]:

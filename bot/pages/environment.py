@@ -15,6 +15,7 @@ from bot import HOME, __version__
 from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
 from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
+from bot.evaluation.row_key import model_in
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page, usual_page
 from bot.pages.titles import breakable, in_lines, in_parts, with_end
@@ -53,7 +54,12 @@ def templates() -> Environment:
     environment.filters |= {"breakable": breakable, "in_parts": in_parts, "in_lines": in_lines, "with_end": with_end}
     environment.filters["titled"] = rule_title
     environment.filters["templating"] = {True: "used", False: "not used", None: "not said"}.__getitem__
-    environment.filters |= {"usual_page": usual_page, "row_page": row_page, "column_page": column_page}
+    environment.filters |= {
+        "model_in": model_in,
+        "usual_page": usual_page,
+        "row_page": row_page,
+        "column_page": column_page,
+    }
     environment.filters |= {"target_url": target_url, "evidence_url": evidence_url}
     environment.globals |= {"home": HOME, "version": __version__, "policy": POLICY, "tie": TIE}
     environment.globals["asset_name"] = lambda name: asset(name)[0]

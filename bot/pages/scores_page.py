@@ -19,18 +19,26 @@ class Way(NamedTuple):
     better: str
     shots: str
     bounds: str
-    scored: str
-    mean: str
+    made: str
+
+
+HEADS = Way("Metric", "Better", "Shots", "Bounds", "From its subtasks")
 
 
 def scores_page(content: PageContent) -> bytes:
     """The page."""
     rows, tasks = content.board.rows, content.board.leaderboard.tasks
     ways = grouped((_way(task), task) for task in tasks)
+    own = [(way, task) for task in tasks for way in [_way(task)] if len(ways[way]) < ALIKE]
+    values = [{way[place] for way, _ in own} for place in range(len(HEADS))]
+    units = {task.unit == "percent" for task in tasks if task.unit == "percent" or task.range == (0, 1)}
     return content.page(
         "scores.html",
         alike=[(way, some) for way, some in ways.items() if len(some) >= ALIKE],
-        own=[(way, task) for task in tasks for way in [_way(task)] if len(ways[way]) < ALIKE],
+        own=own,
+        heads=[(place, head) for place, head in enumerate(HEADS) if len(values[place]) > 1 or place == 0],
+        same=[some.pop() for some in values[1:] if len(some) == 1],
+        unit={True: "percentages", False: "fractions from 0 to 1"}[units.pop()] if len(units) == 1 else "",
         single=[task for task in tasks if len(task.leaves) == 1],
         is_scaled=is_scaled(content),
         has_errors=not rows or not is_bare(rows),
@@ -41,14 +49,13 @@ def scores_page(content: PageContent) -> bytes:
 
 def _way(task: Task) -> Way:
     names, is_one = ", ".join(metric.name for metric in task.metrics), len(task.leaves) == 1
-    unit = f", {task.unit}" if task.unit == "percent" or task.range == (0, 1) else ""
     has_own = task.normalize == "leaf" and any(leaf.bound_reason for leaf in task.leaves)
-    lower = "each subtask's own (below)" if has_own else task.lower_bound
+    lower = "each subtask's own" if has_own else task.lower_bound
+    weighted = ", by samples" if task.aggregation == "size-weighted" else ""
     return Way(
-        f"{names}{' (their mean)' if len(task.metrics) > 1 else ''}{unit}",
-        "higher" if task.higher_is_better else "lower",
+        f"{names}{' (their mean)' if len(task.metrics) > 1 else ''}",
+        "higher is better" if task.higher_is_better else "lower is better",
         "any number of shots" if task.num_fewshot is None else counted(task.num_fewshot, "shot"),
-        f"{lower} to {task.upper_bound}{f': {task.bound_reason}' if task.bound_reason else ''}",
-        "" if is_one else "by subtask" if task.normalize == "leaf" else "as a whole",
-        "" if is_one else "by samples" if task.aggregation == "size-weighted" else "plain",
+        f"bounds {lower} to {task.upper_bound}{f': {task.bound_reason}' if task.bound_reason else ''}",
+        "" if is_one else f"mean of {'scores' if task.normalize == 'leaf' else 'raw values'}{weighted}",
     )

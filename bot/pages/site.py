@@ -63,9 +63,9 @@ def about_page(content: PageContent) -> bytes:
     board = content.board.leaderboard
     files = {
         CSV_NAME: "the table with all digits; empty where there is no value",
-        JSON_NAME: f"the same as JSON, {SCHEMA}",
+        JSON_NAME: "the same as JSON",
         f"{board.id}.toml": "the declaration: what the board measures, and how scores are made",
-        "changes.jsonl": f"one change for each line, {CHANGE_SCHEMA}",
+        "changes.jsonl": "the changes, one for each line",
         "changes.atom": "the newest changes as a feed",
     }
     first = next((row.entry for row in content.board.rows), None)
@@ -80,6 +80,7 @@ def about_page(content: PageContent) -> bytes:
         is_beside=is_beside,
         reported=f"leaderboard-bot explain results --reported VALUE --leaderboard {quoted(named)}",
         files=files,
+        schemas={JSON_NAME: SCHEMA, "changes.jsonl": CHANGE_SCHEMA},
         digests=digests,
         first=first,
         measure=_measured_alike(first, board) if first else [],

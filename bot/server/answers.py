@@ -152,7 +152,8 @@ def number_in(request: Request, name: str) -> int:
 
 
 SCRIPT = "operator.js"
-SHORT = 12  # digits of a digest that people read
+SHORT, SHORT_COMMIT = 12, 7  # digits of a digest, and of a commit, that people read
+COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 LINK = re.compile(r"`(?P<code>[^`\s][^`]*)`|(?P<url>https?://[\w.:/~#%-]*[\w/])|(?<=plan )(?P<plan>[0-9a-f]{32})\b")
 UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
@@ -185,14 +186,19 @@ def linked(text: str, addresses: Sequence[str], plans: str) -> Markup:
             return Markup("<code>{}</code>").format(visible(found["code"]))
         url = found[0] if found["url"] else f"{plans}/{found['plan']}"
         is_ours = bool(found["plan"]) or any(url == one or url.startswith(f"{one}/") for one in addresses)
-        shown = escape(visible(found["plan"][:SHORT] if found["plan"] else found[0]))
+        shown = escape(visible(found["plan"][:SHORT] if found["plan"] else shortened(found[0])))
         return Markup('<a href="{}" rel="noreferrer">{}</a>').format(url, shown) if is_ours else shown
 
     parts, last = [], 0
     for found in LINK.finditer(text):
-        parts += [escape(visible(text[last : found.start()])), link(found)]
+        parts += [escape(visible(shortened(text[last : found.start()]))), link(found)]
         last = found.end()
-    return Markup("").join([*parts, escape(visible(text[last:]))])
+    return Markup("").join([*parts, escape(visible(shortened(text[last:])))])
+
+
+def shortened(text: str) -> str:
+    """A text with short commits."""
+    return COMMIT.sub(lambda found: found[0][:SHORT_COMMIT], text)
 
 
 def moment(time: str | None) -> str:

@@ -48,7 +48,7 @@ LONGEST_QUERY = 2_000  # letters of a query that names rows
 
 @dataclass(frozen=True, slots=True)
 class BoardLine:
-    """A board in the list of boards: its name in addresses, its first rows with their averages, its newest change."""
+    """A board in the list of boards: its name in addresses, its newest change, its first keys with their averages."""
 
     name: str
     declared: Leaderboard

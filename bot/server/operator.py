@@ -16,6 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from bot.evaluation.row_key import model_in
 from bot.pages.addresses import row_page
 from bot.publishing.addresses import commit_url, request_url, target_url
 from bot.publishing.plan import Plan, PlannedRow
@@ -33,15 +34,28 @@ from bot.server.answers import (
     number_in,
     operator_page,
     page_route,
+    shortened,
 )
 from bot.server.health import PAUSED
 from bot.server.history import lines_of, past_plan
 from bot.server.situation import Progress, Sentence, accounted, counted_alone, noun_of, situation, still_at_work
-from bot.server.views import PAGE, STATUSES, ItemView, PlanView, VerdictView, Views, WatchView, moment, place_of
+from bot.server.views import (
+    PAGE,
+    STATUSES,
+    ItemView,
+    PlanView,
+    SubmissionView,
+    VerdictView,
+    Views,
+    WatchView,
+    moment,
+    place_of,
+)
 from bot.service.store.items import STATES, FailureCause, ItemState
 
 LONGEST_SEARCH = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
+NEEDED_FIRST = ("rejected", "accepted", "unread")  # files by what a person has to do about them
 CAUSES = 20  # of failures, for each watch
 HELD_NAMED = 3  # items that are named of those that are held for one reason
 LONGEST_CAUSE = 2_000  # letters of a cause in an address
@@ -103,6 +117,7 @@ class OperatorRoutes:
             calm={one.name for one in watches if len(watches) > 1 and _is_calm(one, causes[one.name])},
             budgets=self.views.budgets(),
             causes=causes,
+            failing=[one.name for one in watches if causes[one.name] or one.failure or one.status == "failed"],
             can_try=any(not one.needs_token for found in causes.values() for one in found),
             sentences=[*said, *self._sentences(watches, causes, plans, imports)],
             well=counted_alone(watches),
@@ -189,7 +204,7 @@ class OperatorRoutes:
         if "/" not in subject or " " in subject or "://" in subject or subject.startswith(ROLLING):
             return self._linked(subject, watch, root)
         address = root + address_of("submissions", watch=watch, q=subject[:LONGEST_SEARCH])
-        return Markup('<a href="{}">{}</a>').format(address, visible(subject))
+        return Markup('<a href="{}">{}</a>').format(address, shortened(visible(subject)))
 
     def _link_of(self, item: ItemView) -> str:
         """The page of the subject of an item, "" if it has none."""
@@ -209,9 +224,17 @@ class OperatorRoutes:
         names, watch = self._chosen(request)
         query, known = request.query_params, self.views.store.of(watch).submissions
         text, status = query.get("q", "").strip()[:LONGEST_SEARCH], query.get("status", "")
-        found = self.views.submissions(watch, status, text, query.get("after", ""), PAGE + 1)
-        is_more = len(found) > PAGE
-        following = {"watch": watch, "q": text, "status": status, "after": found[PAGE - 1].path} if is_more else {}
+        begun, _, path = query.get("after", "").partition(" ")
+        kinds = [status] if status else NEEDED_FIRST[NEEDED_FIRST.index(begun) if begun in NEEDED_FIRST else 0 :]
+        found: list[SubmissionView] = []
+        for kind in kinds:
+            after = path if kind == begun else ""
+            found += (
+                self.views.submissions(watch, kind, text, after, PAGE + 1 - len(found)) if len(found) <= PAGE else []
+            )
+        last = found[PAGE - 1] if len(found) > PAGE else None
+        after = f"{last.status} {last.path}" if last else ""
+        following = {"watch": watch, "q": text, "status": status, "after": after} if after else {}
         return self._page(
             "submissions.html",
             "submissions",
@@ -220,6 +243,7 @@ class OperatorRoutes:
             q=text,
             status=status,
             statuses=STATUSES,
+            counts=known.counts(),
             submissions=found[:PAGE],
             there=self._shown(watch, [one.row for one in found if one.row]),
             reasons=known.rejections(CAUSES) if not text and status in {"", "rejected"} else [],
@@ -239,7 +263,8 @@ class OperatorRoutes:
         if verdict is None:
             return None
         page = f"submissions/{name}/{path}"
-        return self._page("verdict.html", page, verdict=verdict, page=self._row_page(name, verdict))
+        coded = partial(linked, addresses=(), plans="")
+        return self._page("verdict.html", page, verdict=verdict, page=self._row_page(name, verdict), coded=coded)
 
     def _row_page(self, watch: str, verdict: VerdictView) -> str:
         """The address of a submission's row on the first board that has the row, "" if none has."""
@@ -294,7 +319,8 @@ class OperatorRoutes:
     def _leader(self, plan: PlanView, rows: Sequence[PlannedRow]) -> str:
         """The first row of the board where a plan, of which these are the rows, removes it."""
         [(leader, best)] = self.views.store.of(plan.watch).boards.first(plan.target, 1) or [("", 0.0)]
-        return leader if any((row.model, row.action, row.before) == (leader, "removed", best) for row in rows) else ""
+        goes = any((row.model, row.action, row.before) == (model_in(leader), "removed", best) for row in rows)
+        return model_in(leader) if goes else ""
 
     def _past_plan(self, name: str, digest: str) -> bytes | None:
         """The page of a plan that no longer waits, as long as anything is known of it: older links lead here."""

@@ -24,6 +24,7 @@ WORDS = {
     "plan": "comment on a plan", "alarm": "check of the columns", "site": "web site",
 }  # fmt: skip
 ZERO = re.compile(r",? 0 (?:on main|open|held|declined|unexplained)")
+ALL = re.compile(r"^([0-9,]+) accepted: \1 ([a-z ]+)$")  # rows that are at one place
 MANY_WAITING = 50  # files and rows that wait: fewer are done soon
 OLDEST, NEWEST = 900.0, 10.0  # seconds: the span over which the speed is measured
 DAY = 86_400.0
@@ -33,13 +34,15 @@ DAY = 86_400.0
 class Sentence:
     """A sentence with its tone: "stop" where nothing moves, "runs" where nobody has to act, else "".
 
-    `has_plan` says that it is about plans, which wait for an answer; `watch` is where the reader finds more.
+    `has_plan` says that it is about plans, which wait for an answer; `watch` is where the reader finds more. `cause` is
+    the one cause for which the watch fails: the button that tries it again stands behind the sentence.
     """
 
     text: str
     tone: str = ""
     watch: str = ""
     has_plan: bool = False
+    cause: FailureCause | None = None
 
 
 def situation(
@@ -55,14 +58,18 @@ def situation(
     """
     for watch in watches:
         tone = "stop" if watch.status == "failed" else ""
-        yield from (Sentence(text, tone, watch.name) for text in _failures(watch, causes[watch.name], now))
+        yield from _failures(watch, causes[watch.name], now, tone)
     if plans:
         only = plans[0][1] if len(plans) == 1 else None
         effect = f" {effect_of(only).capitalize()}{cause_of(only)}." if only else ""
         count, names = f"{counted(len(plans), 'plan')} of", first_few(list(dict.fromkeys(name for name, _ in plans)), 3)
         yield Sentence(f"{count} {names} {'waits' if only else 'wait'} for you.{effect}", has_plan=True)
+    is_calm = not plans and not any(causes[one.name] or one.failure or one.status == "failed" for one in watches)
+    begin = "Nothing fails. " if is_calm else ""
     for watch in watches:
-        yield from (Sentence(text, "runs", watch.name) for text in _requests(watch, hub))
+        for text in _requests(watch, hub):
+            yield Sentence(Markup(begin) + text, "runs")  # noqa: S704 - our own words
+            begin = ""
         if watch.commit and not watch.submissions and not any(watch.items.values()):
             yield Sentence(
                 f"{watch.name}: no file of the source fits `paths` of the watch, or there is none yet.", "runs"
@@ -95,36 +102,40 @@ def counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
     return counted_ones[0] if len(counted_ones) == 1 and not counted_ones[0].recount else None
 
 
-def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float) -> Iterator[str]:
+def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float, tone: str) -> Iterator[Sentence]:
     """Yield what fails of a watch: the pass itself, its most frequent cause, rows without a place."""
     if watch.failure and not any(watch.failure.endswith(one.reason) for one in causes):
-        yield f"{watch.name}: {watch.failure.rstrip('.')}."
+        yield Sentence(f"{watch.name}: {watch.failure.rstrip('.')}.", tone, watch.name)
     elif watch.status == "failed" and not causes:
         last = f"since {shown_time(datetime.fromisoformat(watch.settled).timestamp(), now)}" if watch.settled else "yet"
-        yield f"{watch.name}: no pass has ended {last}. If the log shows no progress, start the service again."
+        text = f"{watch.name}: no pass has ended {last}. If the log shows no progress, start the service again."
+        yield Sentence(text, tone, watch.name)
     if causes:
         more = f" {counted(len(causes) - 1, 'more cause')} below." if len(causes) > 1 else ""
-        yield f"{_cause(causes[0], watch.name, now)}{more}"
+        only = causes[0] if len(causes) == 1 else None
+        yield Sentence(f"{_cause(causes[0], watch.name, now)}{more}", tone, watch.name, cause=only)
     if watch.untried:  # a row that fails has its cause above
         rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
-        yield f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
+        text = f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
+        yield Sentence(text, tone, watch.name)
 
 
 def _cause(cause: FailureCause, watch: str, now: float) -> str:
-    """One cause: since when, why, how many items fail for it, and what comes next."""
-    noun, fail = noun_of(cause.kind), "fails" if cause.count == 1 else "fail"
-    begin, reason = f"Since {shown_time(cause.since, now)}: ", cause.reason.rstrip(".") or "something failed"
-    what = "the source" if cause.kind == "source" else counted(cause.count, noun)
-    fails = f"{what} of {watch} {fail}"
+    """One cause: what fails for it, since when, why, and what comes next."""
+    what = "the source cannot be read" if cause.kind == "source" else (
+        f"{counted(cause.count, noun_of(cause.kind))} {'fails' if cause.count == 1 else 'fail'}"
+    )  # fmt: skip
+    reason = cause.reason.rstrip(".") or "something failed"
+    begin = f"{watch}: {what} since {shown_time(cause.since, now)}: {reason}"
     if cause.needs_token:
-        return f"{begin}{reason}, and start it again: nothing else helps; {fails}."
+        return f"{begin}, and start it again: nothing else helps."
     due = shown_time(cause.due, now) if cause.due > now else "now"
     # An address with a typo looks like an outage, too.
     calm = " An outage ends by itself; if it lasts, leaderboard-bot doctor says why." if OUTAGE in reason else ""
     wrong = (
         " Is `source` spelled right, and may the token read it?" if cause.kind == "source" and " 404" in reason else ""
     )
-    return f"{begin}{reason}; {fails}; next try {due}.{calm}{wrong}"
+    return f"{begin}. Next try {due}.{calm}{wrong}"
 
 
 def noun_of(kind: str) -> str:
@@ -137,7 +148,10 @@ def accounted(ledger: str) -> str:
     if ledger.startswith("0 accepted") and ";" not in ledger:
         return "no row is accepted yet"
     said = ZERO.sub("", ledger).replace(":,", ":").replace("accepted:;", "accepted;")
-    return said.replace(" open", " in open requests").replace(" unexplained", " without a place yet").removesuffix(":")
+    said = said.replace(" open", " in open requests").replace(" unexplained", " without a place yet").removesuffix(":")
+    if said == "1 accepted: 1 in open requests":
+        return "1 accepted, in an open request"
+    return ALL.sub(lambda found: f"{found[1]} accepted, {'' if found[1] == '1' else 'all '}{found[2]}", said)
 
 
 def _requests(watch: WatchView, hub: str) -> Iterator[str]:

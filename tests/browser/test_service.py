@@ -138,6 +138,8 @@ def test_the_button_that_removes_rows_is_red_and_stands_beside_the_other(watch: 
     (plan,) = service.contexts.store.of("open-llm").plans.all()
     page = watch("service", java_script_enabled=False).open(f"plans/open-llm/{plan.digest}")
     removes, leaves = page.locator("button:has-text('remove')"), page.locator("button:has-text('Decline')")
+    assert removes.evaluate(STYLE, "backgroundColor") != "rgb(179, 32, 27)"  # it does nothing yet
+    page.check("[type=checkbox]")
     assert removes.evaluate(STYLE, "backgroundColor") == "rgb(179, 32, 27)"
     assert leaves.evaluate(STYLE, "backgroundColor") != "rgb(179, 32, 27)"
     assert removes.bounding_box()["y"] == leaves.bounding_box()["y"]

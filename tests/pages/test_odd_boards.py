@@ -60,7 +60,7 @@ def pages_of(site: Site, folder: str) -> list[str]:
 def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
     assert "1 ranked row · measured up to" in text(site, "index.html")
-    assert " 1 row · " in text(site, "about.html")
+    assert "1 row · " in text(site, "about.html")
     assert "· 1 row with a score ·" in text(site, "columns/bbh.html")
     assert "Does it follow" not in text(site, "columns/bbh.html")  # one row cannot say it
 
@@ -229,7 +229,7 @@ def test_a_record_that_begins_with_a_first_look_says_so_and_the_site_whether_mod
     partial = Site(PageContent(board, history=(), is_partial=True))
     assert "The record begins with a first look at the board" in text(partial, "changes.html")
     assert "The record begins" not in text(Site(PageContent(board, history=())), "changes.html")
-    assert "This site does not say whether a model has changed" in text(partial, "about.html")
+    assert "These pages do not say if a model has changed" in text(partial, "about.html")
     assert "was looked up when" in text(Site(PageContent(board, heads={})), "about.html")
 
 
@@ -382,8 +382,8 @@ def test_a_week_counts_all_of_its_changes_where_the_page_shows_the_newest() -> N
     added = [replace(one, date="2026-03-04T10:00:00Z") for one in additions(rows)]
     page = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"])
     assert "In the seven days to 2026-03-04: 130 added. " in page.text
-    assert "Week of 2026-03-02 130 added" in page.text
-    assert "These are the first 20; the file has all 130." in page.text
+    assert "130 added" not in page.text.partition("Week of 2026-03-02")[2]  # the first sentence said it
+    assert "These are the first 20 of 130; the file has all." in page.text
     assert len(page.tables[-1]) == 1 + 20
     apart = [replace(one, date=f"2026-03-04T10:00:{place % 60:02}Z") for place, one in enumerate(added)]
     page = found(Site(PageContent(board_of_rows(rows), history=apart))["changes.html"])
@@ -484,7 +484,7 @@ def test_the_page_of_scores_says_what_holds_on_the_board() -> None:
     bare = tuple(replace(one, stderr=None, tasks=tuple(replace(t, stderr=None) for t in one.tasks)) for one in rows)
     for some, has_errors in ((rows, True), (bare, False)):
         page = text(site_of(some), "scores.html")
-        assert ("sqrt(p (1 - p) / (n - 1))" in page, "sqrt(a² + b²)" in page, "sign test" in page) == (
+        assert ("sqrt(p (1 − p) / (n − 1))" in page, "sqrt(a² + b²)" in page, "sign test" in page) == (
             has_errors, has_errors, not has_errors,
         )  # fmt: skip
     alike = found(site_of_long_names(12)["scores.html"])
@@ -507,7 +507,7 @@ def test_rows_of_one_commit_have_their_places_beside_each_other() -> None:
     made = [replace(one, date="2026-03-04T10:00:00Z", commit="c" * 40) for one in additions(rows)]
     for added in (made, made[::-1]):
         (page,) = found(Site(PageContent(board_of_rows(rows), history=added))["changes.html"]).tables
-        row, place = page[0].index("Row"), page[0].index("Place")
+        row, place = page[0].index("Row"), page[0].index("Place then")
         assert sorted(line[place] for line in page[1:]) == ["1", "2", "3", "4"]
         assert [line[row] for line in page[1:] if line[place] == "1"] == [best.model.id]
     apart = [replace(one, commit=str(place) * 40) for place, one in enumerate(made)]
@@ -530,7 +530,7 @@ def _board_after(*changes: BoardChange) -> str:
     left = {change.key for change in changes if change.kind == "removed"}
     kept = [row for row in rows if row.key not in left]
     page = text(Site(PageContent(board_of_rows(kept), history=changes)), "changes.html")
-    return page.partition("In the seven days to ")[2].partition("A place counts")[0]
+    return page.partition("In the seven days to ")[2].partition("“Place then”")[0]
 
 
 def test_the_first_sentence_says_what_became_of_the_first_ten() -> None:

@@ -214,7 +214,7 @@ def test_where_to_submit_is_named_as_far_as_settings_or_rows_say_it() -> None:
         assert page.links.count("https://huggingface.co/datasets/acme/results") == links
         assert "https://github.com/acme/runs" in page.links
     about = found(site_of(rows[:1])["about.html"]).text
-    assert "This site does not say where that is: ask" in " ".join(about.split())
+    assert "do not know its address: ask the maintainer of the board." in " ".join(about.split())
     assert '<iframe src="ADDRESS/index.html" title="Open LLM Leaderboard v2" width=' in about
 
 
@@ -222,7 +222,12 @@ def test_a_row_and_the_board_are_cited() -> None:
     site = site_of(generated(1))
     page = next(site[path] for path in site if path.startswith("rows/")).decode()
     assert "@misc{org-0-model-000-" in page
-    assert "@misc{open-llm-v2," in site["about.html"].decode()
+    about = found(site["about.html"]).text
+    assert "@misc{open-llm-v2," in about
+    # The declaration's home page is that of another board, where somebody else uses the declaration.
+    assert r"howpublished = {\url{ADDRESS}}" in about
+    there = found(site_of(generated(1), "hf://datasets/acme/board")["about.html"]).text
+    assert r"howpublished = {\url{https://huggingface.co/datasets/acme/board}}" in there
 
 
 def test_the_changes_of_one_commit_are_one_line_and_those_before_and_after_are_not() -> None:

@@ -13,6 +13,7 @@ from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
 from bot.errors import StateUnavailable
+from bot.pages.addresses import row_page
 from bot.pages.environment import POLICY
 from bot.pages.site import Site
 from bot.server.app import make_app
@@ -96,6 +97,7 @@ def test_the_list_of_boards_leads_to_each_and_each_is_as_it_is_exported(story: S
     for row in board.content.board.rows:
         assert f"{row.entry.model.id} {row.entry.average:.2f}" in " ".join(listed.text.split())
     assert {"tiny/", "tiny/changes.html", "tiny/about.html#submit", "../"} <= set(listed.links)
+    assert {f"tiny/{row_page(name)}" for name in board.content.rows} <= set(listed.links)
     for path in ("index.html", next(path for path in board if path.startswith("rows/"))):
         assert web.get(f"/board/tiny/{path}").content == board[path]  # as in an exported site
 

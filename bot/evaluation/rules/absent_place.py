@@ -1,4 +1,4 @@
-"""A place of a form that says something beside the numbers is not in the file.
+"""The file lacks something that the board's form reads, such as the date.
 
 ## What it does
 Names places for revision, date, precision, settings, samples and standard errors, and percentages that are never above

@@ -1,4 +1,4 @@
-"""DROP is at the floor that its stop word causes.
+"""DROP is as low as its stop word alone makes it.
 
 ## What it does
 Reports an f1 of DROP below 0.1 where generation stops at a full stop.

@@ -1,4 +1,4 @@
-"""An aggregate row of the file is not the mean of its subtasks.
+"""A total in the file is not the mean of its subtasks.
 
 ## What it does
 Recomputes each aggregate of required subtasks, weighted and plain.

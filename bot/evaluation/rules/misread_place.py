@@ -1,4 +1,4 @@
-"""A place of a form gives no number, or two, or one that its unit does not allow.
+"""Where the board's form expects a number, the file has none, several or an impossible one.
 
 ## What it does
 Names what a place (`[[formats]]`) finds: a text, a number outside of its unit, -1 or 999 for "not measured", two

@@ -1,4 +1,4 @@
-"""The leaves of one task reduce several answers to a sample in different ways.
+"""Subtasks of one task count several answers to a question in different ways.
 
 ## What it does
 Reports, for example, the mean of several answers beside their maximum.

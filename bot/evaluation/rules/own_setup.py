@@ -1,4 +1,4 @@
-"""The run has a set-up of its own.
+"""The run used special settings, such as a system prompt.
 
 ## What it does
 Names a system prompt, a server in place of loaded weights, generation settings of the call, and another seed of the

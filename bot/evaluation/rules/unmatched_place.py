@@ -1,4 +1,4 @@
-"""A place of a form leads to a number in none of the files.
+"""The board's form looks for a number that no file has.
 
 ## What it does
 Names the place once for all files.

@@ -110,8 +110,8 @@ class Boards(Part):
         return [parse_entry(zlib.decompress(data)) for data in self.column(_ENTRIES, target=target)]
 
     def first(self, target: str, most: int) -> list[tuple[str, float]]:
-        """The models with the highest averages of a board, each with its average."""
-        return [(model_in(row.key), row.average) for row in self.select(_FIRST, target=target, most=most)]
+        """The keys of the rows with the highest averages of a board, each with its average."""
+        return [(row.key, row.average) for row in self.select(_FIRST, target=target, most=most)]
 
     def having(self, target: str, keys: Iterable[str]) -> set[str]:
         """Those of some keys that a board has a row of."""
