@@ -13,6 +13,7 @@ from typing import Any
 from typer import style
 
 from bot.evaluation.finding import Finding, Severity, counted, examples, first_few, grouped
+from bot.evaluation.identity import is_served
 from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.measurement import coverage_of
 from bot.evaluation.row_key import RowKey
@@ -212,8 +213,13 @@ def _headline(row: Row, ink: Ink) -> str:
 def _circumstances(row: Row) -> Iterator[str]:
     model, coverage = row.model, row.coverage
     template = {True: "chat template", False: "no chat template", None: "chat template not said"}[model.chat_template]
-    revision = short_revision(model.revision) or "unknown"
-    yield f"{brief(model.precision) or 'unknown precision'}, revision {revision}, {template}"
+    if row.leaderboard.served_models and is_served(model) and not model.is_mapped:
+        version = f"measured {brief(model.revision) or 'on an unknown day'}"  # which stands in the revision's place
+    else:
+        version = (
+            f"{brief(model.precision) or 'unknown precision'}, revision {short_revision(model.revision) or 'unknown'}"
+        )
+    yield f"{version}, {template}"
     count = f" from {len(row.files)} files" if len(row.files) > 1 else ""
     yield f"{coverage.present} of {coverage.required} subtasks for {row.leaderboard.id}{count}"
 

@@ -19,11 +19,12 @@ from bot.evaluation.identity import (
     why_unidentified,
     with_names,
 )
-from bot.evaluation.judge import judge
+from bot.evaluation.judge import judge, judge_all
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Model, Result
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import Parsed, parse_submission
+from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import ROOT, dumps, judgement_of, outcome_of, patched
 
 SHA = "0f3c9a61d2b84e7590c1a8d3b6e2f4a5c7d8e901"
@@ -312,6 +313,9 @@ def test_a_declaration_takes_served_models_and_the_hint_names_the_key() -> None:
     assert unpinned.hint == ""  # such as google/gemini-2.5-flash of Inspect: no page on the Hub has its commit
     board = parse_leaderboard(f"served_models = true\n{DECLARATION}", "open-llm-v2", "x.toml")
     assert "unidentified-model" not in {one.rule for one in outcome_of(served, board).findings}
+    shown = terminal_text(judge_all([parse_submission("a.json", {"": dumps(served)})], board), Ink(colour=False))
+    assert "\n  measured 20" in shown  # its day is no revision, though it stands in the place of one
+    assert "revision" not in shown.partition("subtasks for")[0]
 
 
 def test_a_folder_named_after_an_id_gives_the_id() -> None:

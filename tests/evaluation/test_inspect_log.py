@@ -7,6 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.formats import format_of, most_bytes, parse_result
@@ -206,6 +207,18 @@ def test_a_command_measures_tasks_of_inspect_evals_again() -> None:
     )
     assert not rerun(Rerun(result.model, ("toy match",), None, {}))
     assert not rerun(Rerun(result.model, ("inspect_evals/toy(cot=true) match",), None, {}))
+
+
+def test_a_model_of_a_service_is_measured_again_with_the_settings_of_its_call() -> None:
+    result, rerun = parse_result(log_archive()), format_of("inspect").rerun
+    assert rerun is not None
+    settings = {"max_tokens": "256", "temperature": "0"}
+    for name in ("gpt-4o", "openai/gpt-4o"):  # in the log, and on a board of served models
+        model = replace(result.model, id=name, source="openai", revision="2026-03-02")
+        assert rerun(Rerun(model, tuple(result.leaves), None, settings)) == (
+            "inspect eval inspect_evals/toy --model openai/gpt-4o --max-tokens 256 --temperature 0 --log-dir results"
+        )
+    assert not rerun(Rerun(result.model, tuple(result.leaves), None, settings | {"solver": "agent"}))
 
 
 @pytest.mark.parametrize(("epochs", "total", "completed", "errored"), [(1, 10, 7, 3), (2, 20, 17, 2), (1, 10, 10, 0)])

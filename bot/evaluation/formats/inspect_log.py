@@ -45,6 +45,9 @@ EDITED = re.compile(rb'"history"\s*:\s*\[\s*\{')
 # Providers that run a model of the Hub, by its id there.
 LONGEST_OPTIONS, LONGEST_SCORER = 2_000, 200  # characters of a scorer's options as JSON, and of its name
 OF_HUB = ("hf", "vllm", "sglang")
+# Settings of a call that `inspect eval` takes as options of the same names (its page "Options").
+OPTIONS = ("max_tokens", "temperature", "top_p", "top_k", "seed", "frequency_penalty", "presence_penalty",
+           "reasoning_effort", "reasoning_tokens")  # fmt: skip
 UNNAMED = "local"  # a model that is named by a path in its arguments
 # Arguments of a task that say how it is carried out, and not what is asked.
 OPERATION = re.compile(r"(^|_)(timeout|retries|connections|workers|concurrency|verbose|debug|cache|cache_dir|log_dir)$")
@@ -303,14 +306,17 @@ def _scored(score: Mapping[str, Any], results: Mapping[str, Any], epochs: int) -
 
 def rerun(wanted: Rerun) -> str:
     """The call of Inspect for tasks of inspect_evals; others lie in a file that the log does not hold."""
-    model = wanted.model
+    model, settings = wanted.model, wanted.settings
     tasks = list(dict.fromkeys(key.partition(" ")[0] for key in wanted.leaf_keys))
     is_known = all(task.startswith("inspect_evals/") and "(" not in task for task in tasks)
-    if not is_known or wanted.settings or model.source not in OF_HUB or model.id in {"", UNNAMED}:
+    if not is_known or settings.keys() - OPTIONS or not model.source or model.id in {"", UNNAMED}:
         return ""
-    words = ["inspect", "eval", *tasks, "--model", f"{model.source}/{model.id}"]
-    asked = model.revision or model.requested_revision
-    return command_line([*words, *(["-M", f"revision={asked}"] if asked else []), "--log-dir", "results"])
+    is_of_hub = model.source in OF_HUB
+    named = model.id if model.id.startswith(f"{model.source}/") and not is_of_hub else f"{model.source}/{model.id}"
+    asked = (model.revision or model.requested_revision) if is_of_hub else ""  # of a service the day stands there
+    words = ["inspect", "eval", *tasks, "--model", named, *(["-M", f"revision={asked}"] if asked else [])]
+    words += [word for name in OPTIONS if name in settings for word in (f"--{name.replace('_', '-')}", settings[name])]
+    return command_line([*words, "--log-dir", "results"])
 
 
 def only_questions(ids: Mapping[str, Sequence[int | str]], _: str) -> tuple[str, str]:

@@ -90,7 +90,8 @@ def check_columns(grid: Grid, column_paths: Iterable[ColumnPath]) -> None:
     if missing and (len(grid) or grid.column_paths):
         there = ", ".join(sorted({brief(column_path[0], 40) for column_path in grid.column_paths})[:30])
         raise Unwritable(
-            f"the table does not have exactly one column {'.'.join(missing[0])!r}; its columns are {there}"
+            f"the table does not have exactly one column {'.'.join(missing[0])!r}; its columns are {there}; "
+            "write one of these in `columns` of the table, or give the table this column"
         )
 
 

@@ -49,7 +49,8 @@ def test_a_column_that_is_not_there_is_named_with_those_that_are() -> None:
     names = ["b" * 41, *(f"c{at:02}" for at in range(31))]
     with pytest.raises(Unwritable) as raised:
         check_columns(CsvSheet(",".join(names) + "\n"), [("c00",), ("run", "BBH")])
-    there = ", ".join(["b" * 40 + "…", *names[1:30]])
+    names_there = ", ".join(["b" * 40 + "…", *names[1:30]])
+    there = f"{names_there}; write one of these in `columns` of the table, or give the table this column"
     said = f"the table does not have exactly one column 'run.BBH'; its columns are {there}"
     assert str(raised.value) == said
 
