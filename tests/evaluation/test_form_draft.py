@@ -333,3 +333,21 @@ def test_times_speeds_and_errors_are_no_percentages_and_words_begin_with_capital
     }
     form = next(draft_forms(files, lambda text: text.startswith("acme/")))
     assert {one.keys["unit"] for one in form.values if one.place.endswith(key)} == {unit}
+
+
+def test_languages_in_the_file_of_each_task_are_no_models_and_its_folder_is() -> None:
+    """A folder for each model, a file for each task: neither the task nor one of few languages is the model."""
+    files = {
+        f"cache/{model}/{task}.json": json.dumps(
+            {
+                "task_name": task,
+                "scores": {lang: {"accuracy": 0.5, "f1": 0.4} for lang in ("da", "sv")[: 1 + place % 2]},
+            }
+        ).encode()
+        for model in ("acme__atlas-7b", "acme__borea-1b", "other__heron-3b", "small-1b")
+        for place, task in enumerate(("angry", "parallel", "reviews", "swerec"))
+    }
+    form = next(draft_forms(files))
+    assert (form.keys["files"], form.keys["model"]) == ("{model}/{set}.json", "{model}")
+    assert str(form.values[0].keys["leaf"]).startswith("{set} ")
+    assert form.models[0] == "acme__atlas-7b"

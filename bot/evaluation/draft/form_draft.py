@@ -17,7 +17,7 @@ from bot.evaluation.draft.form_rows import (
     sureness,
 )
 from bot.evaluation.draft.form_sets import is_set, set_level, set_places
-from bot.evaluation.draft.form_values import DraftedValue, drafted_values
+from bot.evaluation.draft.form_values import NAMED, DraftedValue, drafted_values
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats.fields import precision, seconds
 from bot.evaluation.places import as_text, key_text
@@ -76,7 +76,7 @@ class DraftedForm:
             return self
         places = [*([model] if model and "{" not in model else []), self.values[0].place]
         inside = "" if rows == "/" or self.has_lines else f"{rows}."
-        return replace(self, keys={**self.keys, "has": [re.sub(r"\{[^{}]*\}", "*", inside + one) for one in places]})
+        return replace(self, keys={**self.keys, "has": [NAMED.sub("*", inside + one) for one in places]})
 
     @property
     def both(self) -> list[DraftedForm]:
@@ -158,11 +158,12 @@ def _rank(way: NamedRows, is_model: Callable[[str], bool] | None) -> tuple[float
 def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], files: int) -> DraftedForm:
     """The table of a form, with what else the rows say of a measurement."""
     rows, keys, todo = way.rows, dict[str, Any](id=ID), list[str]()
-    if way.level is not None:
-        keys["files"] = _pattern(rows.paths, way.level, "model")
-    elif (level := set_level(way)) is not None:
-        keys["files"] = _pattern(rows.paths, level, "set")
+    remembered = {} if way.level is None else {way.level: "model"}
+    if (level := set_level(way)) is not None and level not in remembered:
+        remembered[level] = "set"
         values = [replace(one, keys={**one.keys, "leaf": f"{{set}} {one.keys['leaf']}"}) for one in values]
+    if remembered:
+        keys["files"] = _pattern(rows.paths, remembered)
     if rows.place and not (rows.place == "[*]" and rows.has_lines):
         keys["rows"] = rows.place
     if not rows.place and rows.has_lines:
@@ -195,6 +196,9 @@ def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], f
         unwritten=tuple(unwritten),
         has_lines=rows.has_lines,
     )
+    above = values[0].place.rpartition(".")[0]
+    if "set" in remembered.values() and "{" in above and not rows.place:  # the file of each task may have other metrics
+        return replace(found, keys={**keys, "has": [NAMED.sub("*", above)]})
     return found.of_layout if "files" in keys else found
 
 
@@ -206,15 +210,16 @@ def _unwritten(value: Any, depth: int = 0) -> Iterator[str]:
             yield key
 
 
-def _pattern(paths: Sequence[str], level: int, name: str) -> str:
-    """The pattern of paths in which one part is remembered; parts that all files share are written out."""
-    parts = [PurePosixPath(path).parts[: -level - 2 : -1] for path in paths]
+def _pattern(paths: Sequence[str], names: Mapping[int, str]) -> str:
+    """The pattern of paths in which parts are remembered, by level; parts that all files share are written out."""
+    parts = [PurePosixPath(path).parts[: -max(names) - 2 : -1] for path in paths]
     suffixes = {PurePosixPath(path).suffix for path in paths}
-    shown = [f"{{{name}}}"]
-    for number in range(level - 1, -1, -1):
+    shown = []
+    for number in range(max(names), -1, -1):
         same = {one[number] for one in parts if len(one) > number}
-        shown.append(next(iter(same)) if len(same) == 1 and all(map(is_written, same)) else "*")
-    if level == 0 or shown[-1] == "*":
+        fixed = next(iter(same)) if len(same) == 1 and all(map(is_written, same)) else "*"
+        shown.append(f"{{{names[number]}}}" if number in names else fixed)
+    if 0 in names or shown[-1] == "*":
         shown[-1] += next(iter(suffixes)) if len(suffixes) == 1 else ".*"
     return "/".join(shown)
 

@@ -25,7 +25,11 @@ MODEL_KEYS = ("model_name", "model", "model_id", "model_name_or_path", "model_pa
               "model_key", "model_slug", "display_name", "name", "system", "tool_name", "agent_name", "system_name",
               "method_name", "submission_name", "submission", "participant", "extractor", "id", "agent", "method",
               "solver", "engine", "checkpoint")  # fmt: skip
+OF_TASKS = frozenset({"task", "task_name", "dataset", "dataset_name", "benchmark", "benchmark_name", "domain", "subset",
+                      "category", "language", "lang", "split", "subtask", "metric", "metric_name", "main_score",
+                      "version", "task_version", "status", "mode"})  # fmt: skip
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
+PATH_ID = re.compile(r"[\w.-]*[^\W_]__[^\W_][\w.-]*")  # an id in the name of a folder, such as acme__atlas-7b
 CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 NO_WORD = re.compile(r"[^a-z0-9]+")
 FILE_NAME = re.compile(r"\.(json|jsonl|ya?ml|csv|tsv|md|txt|html?|py|toml|gz|zip)$", re.IGNORECASE)
@@ -265,10 +269,16 @@ def sureness(way: NamedRows) -> float:
     if not way.model:
         return UNNAMED
     key = last_key(way.model)
+    if key in OF_TASKS:
+        return 2 * OTHER_TEXT
     prior = len(MODEL_KEYS) - MODEL_KEYS.index(key) if key in MODEL_KEYS and not way.model.startswith("{") else 0
     ids = sum(HUB_ID.fullmatch(one) is not None for one in way.distinct) / max(1, len(way.distinct))
     if way.level is not None:
         own = len(set(way.distinct)) == len({row.path for row in way.rows.rows})
         stamps = sum(STAMP.search(one) is not None for one in way.distinct) / max(1, len(way.distinct))
-        return FROM_PATH - way.level + (0 if own else OTHER_TEXT) - 4 * stamps
+        spelled = sum(PATH_ID.fullmatch(one) is not None for one in way.distinct) / max(1, len(way.distinct))
+        return FROM_PATH - way.level + (0 if own else OTHER_TEXT) - 4 * stamps + 10 * (spelled >= ALIKE)
+    files = len(way.rows.paths)
+    if way.model == "{model}" and not ids and len(way.rows.rows) < 2 * files and 2 * len(way.distinct) <= files:
+        return 2 * OTHER_TEXT  # the few languages or splits that the file of each task has
     return prior + 10 * ids + (BY_KEY if prior or ids or way.model == "{model}" else OTHER_TEXT)

@@ -17,8 +17,9 @@ MOST_DIGITS = 100  # of the end of a range
 # Words of names of which less is better: some anywhere, others only at the end, where they name no subject of a task.
 LESS_IS_BETTER = re.compile(
     r"(^|_)((ppl|perplexity|nll|bpb|bits_per_(byte|char|character)|wer|cer|mae|mse|n?rmse|s?mape|mase|wape|wql|crps|msis|"
-    r"fid|lpips|ece|brier|violations|offen[sc]es|latency|ttft|tpot|itl|rtf|fpr|fnr|eer|delta_e)(_|$)|(failures?|failed|unknown|invalid|timeouts?|hallucinations?|disagreement|crash(es)?|"
-    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|error_(rate|count)|gap|(runtime|time|duration|costs?|tokens)(_(ms|s|secs?|seconds|usd|mean|avg|median))*)$)"
+    r"fid|lpips|ece|brier|violations|offen[sc]es|latency|ttft|tpot|itl|rtf|fpr|fnr|eer|delta_e)(_|$)|"
+    r"(failures?|failed|unknown|invalid|timeouts?|hallucinations?|disagreement|crash(es)?|"
+    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|error_(rate|count)|gap|no_answers?|unanswered|(runtime|time|duration|costs?|tokens)(_(ms|s|secs?|seconds|usd|mean|avg|median))*)$)"
 )
 # Words of names of speeds, of which more is better, though they name a time.
 SPEEDS = re.compile(r"(^|_)(throughput|per_(s|sec|second|min|minute|hour)|[tfqr]ps|rtfx|speedup)(_|$)")

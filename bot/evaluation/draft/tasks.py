@@ -23,10 +23,10 @@ from bot.evaluation.draft.scales import (
     said_scale,
     scale_of,
 )
-from bot.evaluation.finding import examples
+from bot.evaluation.finding import examples, grouped
 from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import COLUMNS
-from bot.evaluation.metric_kinds import kind_of
+from bot.evaluation.metric_kinds import kind_of, place_of
 from bot.evaluation.result import Result
 
 NOT_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]+")
@@ -132,9 +132,14 @@ def draft_of(
 
 
 def _further_metrics(columns: Sequence[DraftColumn]) -> set[str]:
-    """The leaves of a board's own files that are a further metric of another one: `X recall` beside `X`."""
+    """The leaves of a board's own files that are a further metric of another one: `X recall` beside `X`.
+
+    Where none is called `X` alone, the metric counts that drafts prefer.
+    """
     metrics = {one.leaves[0].key: one.leaves[0].metrics[0].name for one in columns if one.is_own}
-    return {key for key, metric in metrics.items() if key.removesuffix(f" {metric}") in metrics.keys() - {key}}
+    alike = grouped((key.removesuffix(f" {metric}"), key) for key, metric in metrics.items())
+    first = {of: min(keys, key=lambda key: (key != of, place_of(metrics[key]))) for of, keys in alike.items()}
+    return metrics.keys() - first.values()
 
 
 def _short(names: Sequence[str]) -> list[str]:
