@@ -85,7 +85,7 @@ def check(
         samples=samples,
     )
     if not _names_leaderboard(context):
-        _refuse_others(judgement, paths)
+        _refuse_others(judgement, paths, "check")
         _warn_of_other(judgement)
     logs = sample_logs(judgement) if samples else []
     if form != "summary":
@@ -120,8 +120,8 @@ def _warn_of_other(judgement: Judgement) -> None:
         warn(f"these are tasks of {other} and not of {judgement.leaderboard.id}: add --leaderboard {other}")
 
 
-def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
-    """Raise CallError where nobody named a leaderboard, and the results have nothing of the default one."""
+def _refuse_others(judgement: Judgement, paths: list[str], command: str) -> None:
+    """Raise CallError where nobody named a leaderboard to it, and the results have nothing of the default one."""
     read = [verdict for verdict in judgement.verdicts if verdict.result is not None]
     if not read or any(verdict.measurements and verdict.measurements.present for verdict in read):
         return
@@ -140,10 +140,12 @@ def _refuse_others(judgement: Judgement, paths: list[str]) -> None:
         f"{found}: {tasks}\n{faulty}nothing of {judgement.leaderboard.id} is in them, and no --leaderboard was given\n"
     )
     if other := fitting_leaderboard(judgement):
-        raise CallError(f"{nothing}they have the tasks of {other}: leaderboard-bot check {names} --leaderboard {other}")
+        raise CallError(
+            f"{nothing}they have the tasks of {other}: leaderboard-bot {command} {names} --leaderboard {other}"
+        )
     raise CallError(
         f"{nothing}to begin a leaderboard of these tasks: leaderboard-bot init ours {each}\n"
-        f"then: leaderboard-bot check {names} --leaderboard ours/board.toml"
+        f"then: leaderboard-bot {command} {names} --leaderboard ours/board.toml"
     )
 
 
@@ -226,6 +228,8 @@ def explain(
         raise typer.Exit(_explain_reported(judgement, reported, column_named(declared, task) or task, form))
     task = _column(declared, task)
     judgement, _ = judge_paths([path], declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
+    if not _names_leaderboard(context):
+        _refuse_others(judgement, [path], "explain")
     say(explanation_text(judgement, task) if form == "text" else to_json(make_report(judgement)) + "\n")
     if not _names_leaderboard(context):
         _warn_of_other(judgement)
