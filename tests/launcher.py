@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
@@ -49,34 +50,49 @@ def warm_up() -> None:
 
 def next_command() -> None:
     """Return in a new process for each order that comes; leave where the process that began this one ends."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for a command
     listener = socket.socket(fileno=int(sys.argv[1]))
     listener.set_inheritable(False)
+    ended, told = os.pipe()  # a byte for each command that ends; a process that waits for one would be a second fork
+    os.set_blocking(told, False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(told)
+    waiting: dict[int, socket.socket] = {}
     is_over = False
     while True:
-        if listener not in select.select([listener, sys.stdin], [], [], 0 if is_over else None)[0]:
-            if is_over:
-                os._exit(0)
-            Path(listener.getsockname()).unlink()
-            is_over = True  # nobody finds it any more; who did gets an answer
-            continue
-        connection, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
+        asked = [listener, ended] if is_over else [listener, ended, sys.stdin]
+        ready = select.select(asked, [], [], 0 if is_over and not waiting else None)[0]
+        if listener in ready:
+            connection, _ = listener.accept()
             with connection.makefile() as sent:
                 order = json.load(sent)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             command = os.fork()
             if command == 0:
-                connection.close()
+                signal.set_wakeup_fd(-1)
+                signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+                for inherited in (listener, connection, *waiting.values()):
+                    inherited.close()
+                os.close(ended)
+                os.close(told)
                 begin(order)
                 return
-            _, status = os.waitpid(command, 0)
-            children = os.times()
-            seconds = children.children_user + children.children_system
-            connection.sendall(f"{os.waitstatus_to_exitcode(status)} {seconds}".encode())
+            waiting[command] = connection
+        elif ended in ready:
+            os.read(ended, 4096)
+            answer(waiting)
+        elif ready:
+            Path(listener.getsockname()).unlink()
+            is_over = True  # nobody finds it any more; who did gets an answer
+        else:
             os._exit(0)
-        connection.close()
+
+
+def answer(waiting: dict[int, socket.socket]) -> None:
+    """Tell those whose commands have ended their status and their seconds of the processor."""
+    for command in list(waiting):
+        ended, status, used = os.wait4(command, os.WNOHANG)
+        if ended:
+            with waiting.pop(command) as connection, suppress(OSError):  # nobody may be there any more
+                connection.sendall(f"{os.waitstatus_to_exitcode(status)} {used.ru_utime + used.ru_stime}".encode())
 
 
 def begin(order: dict[str, Any]) -> None:
