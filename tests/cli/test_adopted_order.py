@@ -51,6 +51,27 @@ def test_rows_from_small_models_to_large_ones_say_nothing_of_what_is_better(tmp_
     assert "higher_is_better = false, if less is better" in (tmp_path / "ours" / "board.toml").read_text()
 
 
+@pytest.mark.parametrize(
+    ("heading", "is_more", "todo"),
+    [
+        ("Wrong%", False, "100 is drafted as the value that is worth nothing"),
+        ("Refused%", True, "neither its name nor the table tells"),
+        ("Right", True, ""),
+    ],
+)
+def test_a_share_is_better_by_what_it_is_a_share_of(tmp_path: Path, heading: str, is_more: bool, todo: str) -> None:
+    """Like README.md of mikhailsal/current-date-bench, where 100 % of hallucinations were the best."""
+    shares = {"wren": 12.5, "ibis": 37.25, "crane": 4.75, "heron": 81.5}
+    key = {"Wrong%": "wrong_pct", "Refused%": "refused_pct", "Right": "accuracy"}[heading]
+    lines = [f"| {name} | {one}% |" for name, one in shares.items()]
+    table = "\n".join([f"| Model | {heading} |", "|---|---|", *lines, ""])
+    status, out, err = init(tmp_path, table, {name: {"model": name, key: one} for name, one in shares.items()})
+    assert (status, "4 of 4 rows reproduced to the printed digit" in out) == (0, True), out + err
+    [task] = load_leaderboard(str(tmp_path / "ours" / "board.toml")).tasks
+    assert task.higher_is_better is is_more
+    assert todo in (tmp_path / "ours" / "board.toml").read_text()
+
+
 def test_a_number_below_0_that_only_a_further_file_has_is_in_the_drafted_range(tmp_path: Path) -> None:
     """Like results/gpt-4.1.json of ztsalexey/epoch-bench: rejected, although its row is in the table."""
     gains = {"wren": (0.41, 0.82), "ibis": (0.2, 0.91), "crane": (0.37, 0.53), "heron": (-0.12, 0.6)}

@@ -18,18 +18,18 @@ MOST_DIGITS = 100  # of the end of a range
 LESS_IS_BETTER = re.compile(
     r"(^|_)((ppl|perplexity|nll|bpb|bits_per_(byte|char|character)|wer|cer|mae|mse|n?rmse|s?mape|mase|wape|wql|crps|msis|"
     r"fid|lpips|ece|brier|violations|offen[sc]es|latency|ttft|tpot|itl|rtf|fpr|fnr|eer|delta_e)(_|$)|"
-    r"(failures?|failed|unknown|invalid|timeouts?|hallucinations?|disagreement|crash(es)?|"
-    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|error_(rate|count)|gap|no_answers?|unanswered|(runtime|time|duration|costs?|tokens)(_(ms|s|secs?|seconds|usd|mean|avg|median))*)$)"
+    r"(failures?|failed|unknown|invalid|wrong|incorrect|timeouts?|hallucinations?|disagreement|crash(es)?|"
+    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|wrong|incorrect|mistakes|error_(rate|count)|gap|no_answers?|unanswered|(runtime|time|duration|costs?|tokens)(_(ms|s|secs?|seconds|usd|mean|avg|median))*)$)"
 )
 # Words of names of speeds, of which more is better, though they name a time.
 SPEEDS = re.compile(r"(^|_)(throughput|per_(s|sec|second|min|minute|hour)|[tfqr]ps|rtfx|speedup)(_|$)")
 
-# Words of names of scores: whole numbers under others may be counts.
-SCORES = re.compile(
-    r"(^|_)(acc|accuracy|scores?|f1|em|exact|match|rate|ratio|pct|percent|percentage|share|precision|recall|bleu|chrf|"
-    r"rouge\w*|pass|success|win|map|mrr|ndcg|auc|auroc|mcc|iou|quality|avg|average|mean|overall|index|elo|rating|points|"
-    r"grade|marks)(_|$)"
+# Words of names of which more is better, and of shares, which say not of what: whole numbers of others may be counts.
+MORE_IS_BETTER = re.compile(
+    r"(^|_)(acc|accuracy|scores?|f1|em|exact|match|precision|recall|bleu|chrf|rouge\w*|pass|success|win|map|mrr|ndcg|auc|"
+    r"auroc|mcc|iou|quality|avg|average|mean|overall|index|elo|rating|points|grade|marks)(_|$)"
 )
+SHARE = re.compile(r"(^|_)(rate|ratio|pct|percent|percentage|share)(_|$)")
 FEW_POINTS = 10  # numbers up to which may be points of ten
 
 
@@ -52,21 +52,26 @@ def is_speed(*names: str) -> bool:
     return _has(SPEEDS, *names)
 
 
-def is_named_score(*names: str) -> bool:
+def is_more_better(*names: str) -> bool:
     """Tell whether a name says that more is better."""
-    return "↑" in "".join(names) or _has(SCORES, *names) or is_speed(*names)
+    return "↑" in "".join(names) or _has(MORE_IS_BETTER, *names) or is_speed(*names)
+
+
+def is_named_score(*names: str) -> bool:
+    """Tell whether a name is that of a score, or of a share."""
+    return is_more_better(*names) or _has(SHARE, *names)
 
 
 def _has(words: re.Pattern[str], *names: str) -> bool:
     """Tell whether a name has one of these words; `successRate` is two words, and `mIoU` may be one."""
-    spelled = [re.sub("[Δδ]", "delta_", name) for name in names]
+    spelled = [re.sub("[Δδ]", "delta_", name).replace("%", " percent ") for name in names]
     return any(words.search(words_of(one)) for name in spelled for one in (name, name.lower()))
 
 
 def may_be_counts(values: Sequence[float], *names: str) -> bool:
     """Tell whether values are whole numbers, not all 0 or 1, and no name says that they are scores."""
     whole = bool(values) and all(value % 1 == 0 for value in values) and max(map(abs, values)) > 1
-    return whole and not _has(SCORES, *names)
+    return whole and not _has(MORE_IS_BETTER, *names) and not _has(SHARE, *names)
 
 
 def percent_scale(metric_name: str, values: Sequence[float], *, is_less: bool = False) -> Scale:

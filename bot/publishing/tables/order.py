@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Literal
 
 from bot.evaluation.draft.columns import DraftColumn
-from bot.evaluation.draft.scales import is_less_better, is_named_score
+from bot.evaluation.draft.scales import is_less_better, is_more_better
 from bot.evaluation.draft.tasks import UNNAMED
 from bot.evaluation.metric_kinds import kind_of
 from bot.publishing.tables.edit import order_of
@@ -45,7 +45,7 @@ def _by_name(column: DraftColumn) -> Better | None:
     kind = kind_of(metric) if metric != UNNAMED else None
     if kind is not None:
         return "more" if kind.higher_is_better else "less"
-    return "more" if is_named_score(*names) else None
+    return "more" if is_more_better(*names) else None
 
 
 def _by_table(shown: NumberColumn, columns: Sequence[NumberColumn], grid: Grid) -> Iterator[tuple[Better, str]]:
