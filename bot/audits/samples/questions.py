@@ -17,6 +17,8 @@ LONGEST_NAME = 200  # characters of such a name
 MOST_FIELDS = 16  # of such names, which differ in what stands before the number
 MOST_COMPARED = 100_000  # questions of one log that are held against each other
 REPEATED = 0.05  # of the questions of a log: some data sets have a few questions twice
+# Left out where prompts are compared, as case and white space are: marks that end a question, letters that nobody sees.
+UNSEEN = dict.fromkeys(map(ord, "?!\u2026\u00ad\u200b\u200c\u200d\u2060\ufeff"))
 MOST_EPOCHS = 1_000  # answers to one question
 
 
@@ -54,7 +56,8 @@ class Questions:
     def _compare(self, sample: Sample) -> None:
         if len(self.asked) >= MOST_COMPARED:
             return
-        request = "\0".join((sample.prompt, *sample.continuations))
+        request = "\0".join((sample.prompt, *sample.continuations)).casefold().translate(UNSEEN)
+        request = "".join(request.split())
         marks = {
             blake2b(one.encode("utf-8", "surrogatepass"), digest_size=8).digest()
             for one in (f"{sample.doc_hash}\0{_target(sample)}", request)

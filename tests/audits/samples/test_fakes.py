@@ -144,6 +144,20 @@ def test_targets_that_are_not_the_documents_own_are_other_questions(tmp_path: Pa
     assert "is not the answer in its field 'gold'" in checked(tmp_path, "arc", half, result).others
 
 
+@pytest.mark.parametrize("more", [" ", "?", "\u200b", "\n!"])
+def test_one_question_that_looks_different_each_time_is_found(tmp_path: Path, more: str) -> None:
+    def disguised(number: int) -> dict[str, Any]:
+        row = copy.deepcopy(CHOICE[0]) | {"doc_id": number}
+        row["doc"]["number"] = number
+        for one in row["arguments"].values():
+            one["arg_0"] = (one["arg_0"].upper() if number % 2 else one["arg_0"]) + more * number
+        return hashed(row)
+
+    rows = [disguised(number) for number in range(len(CHOICE))]
+    result = result_of("arc", rows, {"acc,none": mean(rows, "acc"), "acc_norm,none": mean(rows, "acc_norm")})
+    assert "others under a second number" in checked(tmp_path, "arc", rows, result).others
+
+
 @pytest.mark.parametrize("field", ["epoch", "acc_mutual_info", "bonus"])
 def test_a_field_that_the_harness_does_not_write_is_named(tmp_path: Path, field: str) -> None:
     rows = [row | {field: 1.0} for row in CHOICE]
