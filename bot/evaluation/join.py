@@ -32,7 +32,7 @@ from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_co
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.rules.wrong_owner import deciding_owners, wrong_owner
 from bot.evaluation.score import ColumnValue, column_values, make_scores
-from bot.evaluation.submission import believed_date, latest_date, own_date
+from bot.evaluation.submission import DAY, believed_date, latest_date, own_date
 from bot.evaluation.verdict import CommitFact, LeafRun, Repeat, Row, RowFacts, Verdict
 
 Leaves = dict[str, list[Measurement]]
@@ -483,8 +483,8 @@ def row_facts(row: Row, facts: Facts) -> RowFacts | None:
 def _is_decided_by_day(file: Verdict, facts: Facts) -> bool:
     """Tell whether a file's date is believed, or called one of the future, because of the day of judging."""
     own, committed = own_date(file.result, file.path), facts.committed.get(file.path)
-    if own is None and committed is None:
-        return False
+    if max(own or 0.0, (committed or 0.0) + DAY) <= latest_date(facts.today, None):
+        return False  # long ago on this day and on any other
     if believed_date(own, committed, facts.today) != believed_date(own, committed):
         return True
     return own is not None and latest_date(facts.today, committed) < own <= latest_date(None, committed)

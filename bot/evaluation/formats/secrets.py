@@ -36,6 +36,7 @@ QUERY = re.compile(r"[?&]([A-Za-z][\w.-]{0,60})=([^\s&#'\",]{8,2000})")
 HEADER = re.compile(r"(?i)\bbearer[ +]((?=[^\s'\",]{0,100}\d)[\w.~+/=-]{8,2000})")
 OPTION = re.compile(r"(?:^|\s)--?([A-Za-z][\w-]{0,60})[ =]['\"]?([^\s'\"]{1,2000})")
 SHORTEST = 20  # characters of such a token
+MAY_HOLD = re.compile("=|--|://|earer|EARER")  # what a shorter text has that holds a credential
 # What people write where a client demands a key and the server does not.
 NO_SECRET = re.compile(
     r"(?i)\W*(?:|empty|none|null|true|false|dummy|fake|token|key|secret|x+|api[_-]?key|redacted|removed|hidden|your\W.*"
@@ -87,6 +88,8 @@ def _below(name: str, at: str, value: dict[str, Any] | list[Any]) -> Iterator[tu
 
 def _is_secret(name: str, value: str) -> bool:
     """Tell whether a field holds a credential, by its name or within its text."""
+    if len(value) < SHORTEST and not MAY_HOLD.search(value):
+        return _holds(name, value)
     return _holds(name, value) or next(_within(value), None) is not None
 
 
