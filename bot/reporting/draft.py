@@ -144,7 +144,8 @@ def _named(names: Mapping[str, str], *, is_plain: bool) -> Iterator[str]:
     if is_plain:
         yield "# Names that are no ids of the Hub are ids of this board, as its table has them: models of an API, say."
     if names:
-        yield "# The models that the files call by a path or a name of their own."
+        new = "" if is_plain else " A new one needs a line here, or it is rejected."
+        yield f"# The models that the files call by a path or a name of their own.{new}"
         if not all("/" in model for model in names.values()):
             yield from _comment(TO_NAME)
     yield "[models]"

@@ -441,6 +441,7 @@ def test_errors_alone_are_the_scores_of_a_board_and_better_where_they_are_less(f
         ("taxi", "MASE", False),
         ("power", "MASE", False),
     ], stderr
+    assert {task.lower_bound for task in board.tasks} == {board.tasks[0].lower_bound}
     assert {column.title for column in board.columns} == {"taxi WQL", "power WQL", "taxi ND", "power ND"}
 
 

@@ -335,6 +335,21 @@ def test_times_speeds_and_errors_are_no_percentages_and_words_begin_with_capital
     assert {one.keys["unit"] for one in form.values if one.place.endswith(key)} == {unit}
 
 
+def test_a_part_for_each_task_that_holds_models_is_not_taken_for_all_in_silence() -> None:
+    """Without this one task of fifty looks like the whole board."""
+    files = {
+        f"{model}.json": json.dumps(
+            {task: {model: {"score": 0.5, "n": 3}} for task in ("trolley", "mercy", "jugs", "cat")}
+        ).encode()
+        for model in ("atlas-7b", "borea-1b", "heron-3b", "osprey-9b", "raven-2b", "stork-4b", "tern-5b", "wren-6b")
+    }
+    form = next(draft_forms(files))
+    assert form.keys["rows"] == "cat.{model}"
+    said = '3 other parts are like cat.{model}: for all write rows = "{set}.{model}", and {set} into each leaf'
+    assert f"TODO {said}" in form.said
+    assert f"# TODO {said}" in form.text
+
+
 def test_languages_in_the_file_of_each_task_are_no_models_and_its_folder_is() -> None:
     """A folder for each model, a file for each task: neither the task nor one of few languages is the model."""
     files = {

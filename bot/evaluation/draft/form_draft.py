@@ -99,6 +99,7 @@ class DraftedForm:
             f"the model at {model} ({examples(self.models)}){rows}" if model else "the model: TODO",
             f"{counted(len(scores), 'kind')} of numbers at {places}",
             f"in {self.files} of {counted(self.of, 'file')}",
+            *(f"TODO {one}" for one in self.todo if " other parts are like " in one),
             *([f"{UNWRITTEN}: {examples(self.unwritten)}"] if self.unwritten else []),
             *([f"another layout: {self.other.said[0]}", *self.other.said[1:]] if self.other else []),
         ]
@@ -177,6 +178,10 @@ def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], f
         todo.append(
             f"{missing} of {counted(len(way.names), 'measurement')} have no text at {way.model}, and are rejected"
         )
+    if rows.alike:
+        whole = re.sub(r"[^.]+[.]{model}$", "{set}.{model}", rows.place)
+        said = f'for all write rows = "{whole}", and {{set}} into each leaf'
+        todo.append(f"{rows.alike} other parts are like {rows.place}: {said}")
     keys |= _described(way, sets)
     if others := [place for place in set_places(way) if place not in sets and set_level(way) is None]:
         keys["settings"] = list(dict.fromkeys([*keys.get("settings", ()), *others]))

@@ -58,6 +58,7 @@ class DraftedRows:
     rows: tuple[DraftedRow, ...]
     paths: tuple[str, ...]
     has_lines: bool
+    alike: int = 0  # other parts of the files that hold the like, as of other tasks
 
 
 @dataclass(frozen=True)
@@ -163,7 +164,9 @@ def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[DraftedRows]:
     has_lines = any(lines for _, lines in read.values())
     for place, found in places.items():
         if 2 * seen[place] > len(read):
-            yield DraftedRows(place, tuple(found[:MOST_ROWS]), tuple(read), has_lines)
+            shape = (place.count("."), place.endswith(".{model}"))
+            alike = sum((one.count("."), one.endswith(".{model}")) == shape for one in places) - 1 if shape[1] else 0
+            yield DraftedRows(place, tuple(found[:MOST_ROWS]), tuple(read), has_lines, alike)
             layouts = _of_alike_rows(found[:MOST_ROWS]) if place else []
             for rows in layouts if len(layouts) > 1 else ():
                 yield DraftedRows(place, rows, tuple(dict.fromkeys(row.path for row in rows)), has_lines)

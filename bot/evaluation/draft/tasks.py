@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
@@ -122,7 +122,9 @@ def draft_of(
         named = [column.name for column in known if column.leaves[0].known is None]
         titles = dict(zip(named, _short(named), strict=True))
         known = [replace(one, title=titles.get(one.name, "")) for one in known]
-    tasks = [_task(column, results, names, leaf_ids) for column in known]
+    firsts = [one.leaves[0] for one in known if one.is_own]
+    pooled = grouped((one.metrics[0].name, value) for one in firsts for value in one.values())
+    tasks = [_task(column, results, names, leaf_ids, pooled) for column in known]
     others = tuple(task for place, task in enumerate(tasks) if place not in places)
     shown = tuple(_shown(column, names) for column in beside)
     counting = [tasks[place] for place in places]
@@ -249,7 +251,14 @@ class FreeIds:
         return free
 
 
-def _task(column: DraftColumn, results: Sequence[Result], names: FreeIds, leaf_ids: FreeIds) -> DraftTask:
+def _task(
+    column: DraftColumn,
+    results: Sequence[Result],
+    names: FreeIds,
+    leaf_ids: FreeIds,
+    pooled: Mapping[str, Sequence[float]],
+) -> DraftTask:
+    """The table of a column; `pooled` are the values of each metric in all columns: errors share a scale."""
     first = column.leaves[0]
     name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
@@ -258,7 +267,8 @@ def _task(column: DraftColumn, results: Sequence[Result], names: FreeIds, leaf_i
     said_range = said_scale(column.range, values, is_less=is_less)
     said = percent_scale(name, values, is_less=is_less) if is_percent else said_range
     is_own_plain = column.is_own and first.range is None
-    scale = said or scale_of(name, values, less_is_better=is_less, is_plain=is_own_plain)
+    is_shared = is_less and column.is_own and name != UNNAMED
+    scale = said or scale_of(name, pooled[name] if is_shared else values, less_is_better=is_less, is_plain=is_own_plain)
     bound, bound_todo = _bound(column, is_plain="unit" not in scale.keys and "range" not in scale.keys)
     known = first.known.of if first.known else None
     title = column.title or (known.title if known else column.name)
