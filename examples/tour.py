@@ -204,7 +204,7 @@ def main() -> None:
     show(f"leaderboard-bot explain {kestrel} musr")
     say("4. Somebody reports 51.85 for this model: which reading of its file is that?")
     show(f"leaderboard-bot explain {kestrel} --reported 51.85")
-    say("5. Publish what is sound: each row is a request that a person merges (in a folder, a branch)")
+    say("5. Publish what is not rejected: each row is a request that a person merges (in a folder, a branch)")
     show(f"leaderboard-bot publish {results} --to ./demo/board --quiet 2> /dev/null", expected=1)
     show(f"git -C demo/board -c user.name=you -c user.email=you@localhost merge --quiet --no-edit {branch_of(REQUEST)}")
     say("6. The same with nobody typing: a server hears of a commit, and opens the request")

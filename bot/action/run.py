@@ -77,7 +77,7 @@ NO_COMMENT = (
     " (a run for a fork never may: there the second workflow of docs/github.md comments)"
 )
 # Kinds of files that may be results and cannot be judged: a green run would say that nothing is wrong with them.
-MAY_BE_RESULTS = ("git-lfs-pointer", "byte-order-mark")
+MAY_BE_RESULTS = ("git-lfs-pointer", "byte-order-mark", "utf-16")
 UNREADABLE = "{count} may hold results and cannot be judged"
 MOST_OPEN = 10  # open requests that are read to find what was published last
 FAILS: dict[str, tuple[Severity, ...]] = {

@@ -47,6 +47,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
         b'{"schema": "leaderboard-bot/entry/2", "key": "tiny/a", "leaderboard": {"id": "tiny"}, "evidence": []}',
     ),
     "marked.json": ("byte-order-mark", b'\xef\xbb\xbf{"results": {"arc": {"acc,none": 0.5}}}'),
+    "wide.json": ("utf-16", '{"results": {"arc": {"acc,none": 0.5}}}'.encode("utf-16")),
     "request.json": ("request-file", json.dumps(REQUEST).encode()),
     "gpqa.yaml": ("hub-eval-results", b"# mine\n- dataset:\n    id: Idavidrein/gpqa\n  value: 5.2\n"),
     "summary.txt": ("opencompass", b"20240101_120000\ntabulate format\n^^^^\ndataset  version  metric  mode  m\n"),

@@ -110,6 +110,12 @@ KINDS = (
         lambda head: head.startswith(b"\xef\xbb\xbf{"),
     ),
     Kind(
+        "utf-16",
+        "a text in UTF-16",
+        "save it as UTF-8 (PowerShell's > writes UTF-16)",
+        lambda head: head.startswith((b"\xff\xfe{\0", b"\xfe\xff\0{")),
+    ),
+    Kind(
         "entry",
         "a row that leaderboard-bot wrote",
         "nothing needs to be done: `verify` checks it",

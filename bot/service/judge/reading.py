@@ -31,7 +31,9 @@ from bot.service.watch.observe import candidates_at
 
 THREADS = 8
 RESULT_NAME = re.compile(r"results(_.*)?\.json")
-NOT_TOLD = frozenset({OTHER.id, "git-lfs-pointer", "byte-order-mark", "archive", "gzip"})  # kinds that tell of no tool
+NOT_TOLD = frozenset(
+    {OTHER.id, "git-lfs-pointer", "byte-order-mark", "utf-16", "archive", "gzip"}
+)  # kinds that tell of no tool
 LARGE = 2_000_000  # bytes of a submission beyond which it is read by itself
 BATCH = 100  # files between two notes of how far a reading came
 Fail = Callable[[Item, Exception], None]
