@@ -386,7 +386,7 @@ def thinks(result: Result) -> bool:
     given = dict(arguments_of(result.model.args))
     switches = _tables()["asked"].switches_of_thinking
     found = {**given, **{_spelled(name): value for name, value in result.settings.items()}}
-    if any(is_set(name, found.get(name, "")) and not OFF.search(found[name]) for name in switches):
+    if any(is_set(name, found[name]) and not OFF.search(found[name]) for name in switches if name in found):
         return True
     return any(IN_PROMPT.search(found.get(name, "")) for name in ("system_instruction", "system_prompt"))
 
