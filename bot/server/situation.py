@@ -160,6 +160,7 @@ def _requests(watch: WatchView, hub: str) -> Iterator[str]:
         link, at = requests_url(target, hub), f" at {target}" if len(watch.targets) > 1 else ""
         at += " (when last counted)" if watch.recount else ""
         words = Markup('<a href="{}" rel="noreferrer">{}</a>').format(link, text) if link else text
+        at += "" if "://" in target else f", as a branch of {target}"
         yield Markup("{}: {}{}.").format(watch.name, words, at)
 
 

@@ -485,6 +485,7 @@ def test_a_page_has_one_name_in_the_menu_at_its_head_and_in_its_title(unchanged:
         assert page.count("aria-current") == 1
         assert f"<h1>{name}</h1>" in page
         assert f"<title>{name} · " in page
+    assert "<title>Watches · 1 of 2 fails</title>" in unchanged.get("/").text
 
 
 def test_a_refused_token_is_not_said_to_be_tried_again(web: TestClient, service: Service) -> None:
