@@ -1,4 +1,4 @@
-"""What some tests compare with. To load one takes a second or more of the processor, which is no single test's cost.
+"""What some tests compare with or write. To load one takes seconds of the processor, which are no single test's cost.
 
 A test or a file asks for them by name, `pytest.mark.usefixtures("scipy")`, and imports what it needs in its body.
 """
@@ -23,6 +23,13 @@ def harness() -> None:
 
 @pytest.fixture(scope="session")
 def pandas() -> None:
+    import_module("pandas")
+
+
+@pytest.fixture(scope="session")
+def pyarrow() -> None:
+    """What writes Parquet, with the pandas that it loads for its first array where it is installed."""
+    import_module("pyarrow.parquet")
     import_module("pandas")
 
 

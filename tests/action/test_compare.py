@@ -142,6 +142,7 @@ def test_a_push_is_compared_with_the_commit_before_it(github: GitHubServer, job:
     assert job.run("push", event, sha=sha, compare_to="base", compare_fail_on="lower").status == 1
 
 
+@pytest.mark.usefixtures("pyarrow")
 def test_a_row_meets_its_row_on_a_board(github: GitHubServer, job: Job) -> None:
     event, sha = push(github, {GOOD: result()})
     job.run("push", event, sha=sha, mode="publish", to=f"github://{BOARD}", **{"as": "commit"})

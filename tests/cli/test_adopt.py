@@ -643,6 +643,7 @@ def test_results_of_another_leaderboard_are_named_with_what_can_be_drafted(tmp_p
     assert f": 2 files could not be read, such as {tmp_path}/cut.json: the file is" in bot("check", tmp_path)[2]
 
 
+@pytest.mark.usefixtures("pyarrow")
 def test_a_board_with_one_leaderboard_needs_no_name_of_it(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY, encoding="utf-8")
     (tmp_path / "run.json").write_bytes(result())

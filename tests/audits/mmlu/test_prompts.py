@@ -17,7 +17,6 @@ from bot.audits.mmlu.rescore import (
 )
 from bot.evaluation.benchmarks.mmlu_family import Family, family_of_prompt, subject_names
 from tests.audits.mmlu.mmlu_prompts import ask
-from tests.variants import one_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 SPELLED = {
@@ -108,8 +107,9 @@ def test_the_installed_harness_asks_the_same(family: Family) -> None:
     assert compared == 57 * 3
 
 
+@pytest.mark.slow  # for the packages that the harness loads
 @pytest.mark.usefixtures("harness")
-@pytest.mark.parametrize("family", one_of([Family.CONTINUATION, Family.LETTERS]))
+@pytest.mark.parametrize("family", [Family.CONTINUATION, Family.LETTERS])
 def test_the_installed_harness_scores_likelihoods_the_same(family: Family) -> None:
     from tests.audits.mmlu.mmlu_oracle import harness_task
 
@@ -176,6 +176,12 @@ def test_helm_maps_the_letter_and_compares_texts() -> None:
     assert not by_mapped_letter("E", choices, 0)
     assert not by_mapped_letter("", choices, 0)
     assert not by_mapped_letter("A", ("", "b", "c", "d"), 0)
+
+
+def test_of_equally_likely_choices_the_first_wins_as_in_the_harness() -> None:
+    likely, texts = [-3.0, -1.0, -1.0, -1.25], ["abc", "d", "e", "f"]
+    assert [by_likelihood(likely, answer) for answer in range(4)] == [False, True, False, False]
+    assert [by_likelihood_per_character(likely, texts, answer) for answer in range(4)] == [True, False, False, False]
 
 
 def test_length_decides_by_characters_and_an_empty_choice_never_wins() -> None:
