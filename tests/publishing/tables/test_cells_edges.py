@@ -64,7 +64,7 @@ def test_the_mean_of_raw_values_is_taken_of_all_tasks_in_one_unit_and_direction(
 )
 def test_an_empty_text_is_a_gap(column: Any) -> None:
     with pytest.raises(
-        Unwritable, match=re.escape("the row has no value for A (evidence.url), and the mapping does not")
+        Unwritable, match=re.escape("it has no value for A (evidence.url), and the column has no `missing`")
     ):
         cell(column, entry(evidence=()))
 
