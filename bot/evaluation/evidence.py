@@ -19,7 +19,7 @@ SHOWS: Mapping[EvidenceWord, str] = {
 }
 DOES_NOT_SHOW: Mapping[EvidenceWord, str] = {
     "quoted": "anything",
-    "file": "that the file was not written by hand",
+    "file": "that a run wrote the file",
     "samples": "that the scores of the samples follow from the answers",
     "rescored": "that the model gave these answers",
     "remeasured": "differences too small for the number of questions",

@@ -252,9 +252,8 @@ class PageContent:
         return [rank_sentence(row, self.board.rows, self.ranked) for row in self.board.rows]
 
     def placed(self, row: BoardRow) -> str:
-        """The place of a ranked row in a few words: its rank, but by the average where ranks are over tasks."""
-        what = f"place {row.position}" if row.is_over_tasks else f"rank {row.ranks}"
-        return f"{what} of {self.ranked:,}"
+        """The rank of a row in a few words; that by its average where ranks are over tasks."""
+        return f"rank {row.position if row.is_over_tasks else row.ranks} of {self.ranked:,}"
 
     def tasks_beside(self, row: BoardRow, other: BoardRow) -> str:
         """In how many tasks a row is on the side of its average against another; "" where averages have errors."""

@@ -52,7 +52,7 @@ def templates() -> Environment:
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
     environment.filters |= {"shows": SHOWS.__getitem__, "does_not_show": DOES_NOT_SHOW.__getitem__}
     environment.filters |= {"breakable": breakable, "in_parts": in_parts, "in_lines": in_lines, "with_end": with_end}
-    environment.filters["titled"] = rule_title
+    environment.filters |= {"titled": rule_title, "ended": ended}
     environment.filters["templating"] = {True: "used", False: "not used", None: "not said"}.__getitem__
     environment.filters |= {
         "model_in": model_in,
@@ -78,6 +78,11 @@ points, raw = partial(cell, digits=2), partial(cell, digits=4)  # scores and raw
 def full(value: float | None) -> str:
     """A number for programs: the shortest text that gives the same double."""
     return "" if value is None else repr(value)
+
+
+def ended(text: str) -> str:
+    """A text as a sentence: with the stop that it may lack."""
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def rule_title(rule: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from heapq import nsmallest
 from math import sqrt
 from os.path import commonprefix
 
@@ -22,7 +23,7 @@ from bot.publishing.addresses import model_url
 from bot.publishing.board import TIE, BoardRow
 from bot.publishing.changes import request_of
 from bot.publishing.entry import Entry
-from bot.publishing.repeat import explain_command, measure_commands, verify_command
+from bot.publishing.repeat import HUB, declaration_name, explain_command, measure_commands, verify_command
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +67,10 @@ class LeafColumn:
 
     title: str
     read: Callable[[LeafLine], str]
+    is_long: bool = False  # and gets a line of its own on a phone
 
 
-HARNESS = LeafColumn("harness", lambda line: line.harness)  # is said where the row has several
+HARNESS = LeafColumn("harness", lambda line: line.harness, is_long=True)  # is said where the row has several
 FEW_TASKS, STRENGTHS_NAMED = 2, 3  # tasks among which one is the weakest, and that the sentence about strengths names
 METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
 USUAL = ("upper bound", "1")  # needs no word
@@ -77,7 +79,7 @@ LEAF_COLUMNS = (
     LeafColumn("upper bound", lambda line: line.leaf.upper_bound),
     LeafColumn("shots", lambda line: line.shots),
     LeafColumn("version", lambda line: line.version),
-    LeafColumn("file", lambda line: line.leaf.file),
+    LeafColumn("file", lambda line: line.leaf.file, is_long=True),
 )
 
 
@@ -88,6 +90,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
     lines = {score.id: [_line(entry, leaf, declared.get(score.id)) for leaf in score.leaves] for score in entry.tasks}
     shown = _shown(entry, lines.values())
     places = content.places_in_field(row)
+    near = _near(content, entry)
     page = model_url(entry.model.id) if entry.model.id.count("/") == 1 else ""
     head = content.head_of(entry.model.id)
     tasks = [
@@ -107,8 +110,11 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         missing="; ".join(_missing(entry, content.board.leaderboard)),
         measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing)),
         moved_to=head if head and entry.model.revision and head != entry.model.revision else "",
+        standing=_standing(content, row),
         strengths=_strengths(content, row, places),
-        beside=content.beside(row),
+        beside=[
+            (other, other.position < row.position, _higher_in(content, row, other)) for other in content.beside(row)
+        ],
         twins=content.twins_of(entry),
         odd=content.odd.get(entry.key, {}),
         badge=badge_path(name) if row.position <= BADGED and row.rank is not None else "",
@@ -116,24 +122,53 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         interval=None if entry.stderr is None else TIE * entry.stderr,
         tasks=tasks,
         grouped=list(_grouped(entry, tasks)),
+        is_long=len(tasks) > UNFOLDED,
+        forms={form.id for form in content.board.leaderboard.formats},
         shown=shown,
         has_errors=any(line.error for parts in lines.values() for line in parts),
         is_clipped=any(leaf.is_clipped for score in entry.tasks for leaf in score.leaves),
         files=[
-            (file, explain_command(file, entry.leaderboard, content.target, is_merged=True)) for file in entry.evidence
+            (file, explain_command(file, entry.leaderboard, content.target, is_merged=True, declaration=near))
+            for file in entry.evidence
         ],
+        near=near,
         changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
     )
 
 
+def _near(content: PageContent, entry: Entry) -> str:
+    """The declaration as a file of the site, "" where every reader finds it by the name that commands give it."""
+    board, name = content.board.leaderboard, declaration_name(entry.leaderboard, [content.target])
+    is_here = entry.leaderboard.digest == board.digest and name != board.id and not name.startswith(HUB)
+    return f"{board.id}.toml" if is_here else ""
+
+
 def _grouped(entry: Entry, parts: Sequence[TaskPart]) -> Iterator[tuple[GroupScore | None, list[TaskPart]]]:
-    """The tasks below the group that holds them, and those of no group; of many tasks the strongest first."""
+    """The tasks below the group that holds them, and those of no group; of many tasks the weakest come first."""
     if len(parts) > UNFOLDED:
-        parts = sorted(parts, key=lambda part: -1 if part.place is None else part.place.better, reverse=True)
+        parts = sorted(parts, key=lambda part: part.place.better if part.place else -1)
     for group in entry.groups:
         yield group, [part for part in parts if part.score.id in group.tasks]
     held = {task for group in entry.groups for task in group.tasks}
     yield None, [part for part in parts if part.score.id not in held]
+
+
+def _standing(content: PageContent, row: BoardRow) -> str:
+    """The rank in a sentence: over tasks that by the average, and the ranks that chance leaves."""
+    if not row.is_over_tasks:
+        return content.rank_sentence(row)
+    is_every = (row.rank, row.worst) == (1, content.ranked)
+    left = "no other" if row.rank == row.worst else "every rank" if is_every else f"{row.rank:,} to {row.worst:,}"
+    return f"Rank {row.position:,} of {content.ranked:,} by its average; chance leaves {left} open."
+
+
+def _higher_in(content: PageContent, row: BoardRow, other: BoardRow) -> str:
+    """In how many tasks a neighbour is on the side of its average; "" where averages have errors."""
+    if not row.is_over_tasks:
+        return ""
+    tested = content.tested_beside(other, row)
+    explained = "chance does not explain that" if tested.is_more else "that may be chance"
+    return f"{tested.side} in {tested.wins} of {tested.tasks} tasks; {explained}"
 
 
 def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPlace]) -> str:
@@ -141,19 +176,27 @@ def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPl
     if row.rank is None or content.ranked < SEVERAL or len(places) < FEW_TASKS:
         return ""
     titles = {score.id: score.title for score in row.entry.tasks}
-    best = [titles[task] for task, place in places.items() if place.better == 100]
-    weakest = sorted(places, key=lambda task: places[task].better)
-    lowest = [titles[task] for task in weakest if not places[task].better]
-    parts = [f"best of all in {first_few(best, STRENGTHS_NAMED)}"] if best else []
-    if lowest:
-        parts.append(f"lowest of all in {first_few(lowest, STRENGTHS_NAMED)}")
-    if len(places) > UNFOLDED and len(lowest) < STRENGTHS_NAMED:
-        more = [f"{titles[task]} ({places[task].better}\u00a0%)" for task in weakest[len(lowest) : STRENGTHS_NAMED]]
-        parts.append(f"above few others in {' and '.join(more)}")
-    elif not lowest and places[weakest[0]].better < 100:
-        parts.append(f"weakest in {titles[weakest[0]]}, where it is above {places[weakest[0]].better} % of the others")
+    best, lowest = ([titles[task] for task, place in places.items() if place.better == end] for end in (100, 0))
+    named = STRENGTHS_NAMED if len(places) > UNFOLDED else 1
+    weak = nsmallest(named, places, key=lambda task: places[task].better)
+    above = places[weak[-1]].better
+    parts = [f"best of all in {_listed(best)}"] if best else []
+    if len(lowest) >= named:
+        parts.append(f"lowest of all in {_listed(lowest)}")
+    elif above < 100:
+        limit = "above" if named == 1 else "above at most"
+        parts.append(
+            f"weakest in {_listed([titles[task] for task in weak])}, where it is {limit} {above} % of the others"
+        )
     said = "; ".join(parts)
     return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def _listed(titles: Sequence[str]) -> str:
+    """The first titles, the last of a short list with an "and"."""
+    if not 1 < len(titles) <= STRENGTHS_NAMED:
+        return first_few(titles, STRENGTHS_NAMED)
+    return f"{', '.join(titles[:-1])} and {titles[-1]}"
 
 
 def _missing(entry: Entry, leaderboard: Leaderboard) -> Iterator[str]:
@@ -255,7 +298,7 @@ def _steps(score: TaskScore, task: Task | None) -> str:
     mean = "the mean weighted by samples" if task and task.aggregation == "size-weighted" else "the plain mean"
     if task is not None and task.normalize == "leaf":
         return f"{score.score:.4f} is {mean} of {count} scores, {score.raw!r} of the raw values."
-    clip = ", and 0 beyond the lower bound" if score.score == 0 and score.raw != float(lower) else ""
+    clip = "; what is worse than the lower bound counts as 0" if score.score == 0 and score.raw != float(lower) else ""
     above = f"({score.raw!r} - {lower})" if lower else repr(score.raw)
     formula = f"100 × {above}{f' / ({upper} - {lower})' if lower else f' / {upper}' if upper != 1 else ''}"
     return f"{score.score:.4f} = {formula}{clip}{f'; the raw value is {mean} of {count}' if count > 1 else ''}."

@@ -27,16 +27,20 @@ def check_command(source: str, commit: str, path: str, declaration: str) -> str:
     return f"leaderboard-bot check {quoted(place)} --leaderboard {quoted(declaration)}"
 
 
-def explain_command(file: Evidence, declared: Declared, target: str, *, is_merged: bool = False) -> str:
+def explain_command(
+    file: Evidence, declared: Declared, target: str, *, is_merged: bool = False, declaration: str = ""
+) -> str:
     """The call that shows how the numbers of a file became those of a row at a target.
 
-    A file that the target keeps is there once the row is merged, and till then in its source.
+    A file that the target keeps is there once the row is merged, and till then in its source. `declaration` is a file
+    that readers have, in place of that at the target.
     """
     place = f"{file.source}@{file.commit}/{file.path}" if file.source.startswith(HUB) and file.commit else file.path
     if file.kept:
         kept = [kept_path(digest) for digest in file.kept.values()]
         place = f"{label_of(target)}/{kept[0]}" if is_merged and len(kept) == 1 else f"{file.source}/{file.path}"
-    return f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(declaration_name(declared, [target]))}"
+    named = declaration or declaration_name(declared, [target])
+    return f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(named)}"
 
 
 def verify_command(target: str, entry: str) -> str:

@@ -177,7 +177,7 @@ def test_what_no_file_says_is_nowhere_said() -> None:
     first, second, third = generated(3)
     site = site_of((silent(first), silent(second), third))
     names = [site.content.names[row.key] for row in (first, second, third)]
-    assert "unknown precision, chat template not said" in text(site, row_page(names[0]))
+    assert "precision not said, chat template not said" in text(site, row_page(names[0]))
     assert "bfloat16, chat template not used" in text(site, row_page(names[2]))
     both = found(compare_page(site.content, names[:2])).text
     assert "Neither says: chat template, precision." in both
@@ -328,14 +328,12 @@ def test_a_rank_that_the_tasks_leave_open_is_not_what_a_reader_sees_first() -> N
     one, two = generated(2)
     site = site_of((bare(one, 60, 61, 62, 63, 64, 50), bare(two, 50, 51, 52, 53, 54, 60)))
     path = row_page(site.content.names[one.key])
-    beside = "higher in 5 of 6 tasks, not more than chance (p = 0.219)"
-    alone = "Over its 6 tasks chance explains its difference to the other row."
     page = text(site, path)
-    assert f"Place 1 of 2 by its average. {alone}" in page
-    assert f": this row is {beside}" in page
+    assert "Rank 1 of 2 by its average; chance leaves every rank open." in page
+    assert "(lower in 5 of 6 tasks; that may be chance)" in page
     assert f"Not separable from {two.model.id} (higher in 5 of 6 tasks, p = 0.219)." in text(site, "index.html")
     badge = site[f"badges/{site.content.names[one.key]}.svg"].decode()
-    assert "place 1 of 2 · 60.00" in badge
+    assert "rank 1 of 2 · 60.00" in badge
     assert "1–2" not in badge
 
 
@@ -407,7 +405,7 @@ def test_rows_of_one_model_are_told_apart_and_name_each_other() -> None:
     cells = {row[1] for table in found(site["index.html"]).tables for row in table[1:]}
     assert {f"{first.model.id} bfloat16, plain", f"{chat.model.id} bfloat16, chat", alone.model.id} <= cells
     page = found(site[row_page(names[first.key])])
-    said = f"This is the row of bfloat16, plain. Others of this model: bfloat16, chat, {first.average:.2f}."
+    said = f"This row: bfloat16, plain. Other rows of this model: bfloat16, chat, {first.average:.2f}."
     assert said in " ".join(page.text.split())
     changed = {line[0] for table in found(site["changes.html"]).tables for line in table}
     assert {f"{first.model.id}, bfloat16, plain", f"{chat.model.id}, bfloat16, chat", alone.model.id} <= changed
@@ -435,7 +433,7 @@ def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> No
     assert site["index.html"].count(b'<td class="warned bar') == 1
     page = found(site[row_page(site.content.names[warned.key])])
     words = "A task is at exactly 0, or far below guessing, in a run that is sound otherwise."
-    assert f"1 warning about this row: {words} MATH is 0 implausibly-low" in " ".join(page.text.split())
+    assert f"1 warning about this row: {words} MATH is 0. Rule: implausibly-low" in " ".join(page.text.split())
     lead = " ".join(found(site["index.html"]).text.split())
     first, second = site.content.board.rows
     assert first.entry.key == warned.key
@@ -672,7 +670,7 @@ def test_a_warning_of_every_row_stands_below_its_scores_and_in_no_box() -> None:
     site = site_of((replace(first, warnings=(common, own)), *rest))
     for entry, said in ((first, "1 warning about this row"), (rest[0], "")):
         page = found(site[row_page(site.content.names[entry.key])]).text
-        warned = "Every row of this board has this warning. The task was scored by an older scorer"
-        assert page.index("Every score") < page.index(warned)
+        shared = "Every row of this board has this warning: The task was scored by an older scorer"
+        assert page.index("Every score") < page.index(shared)
         assert said in page
         assert bool(said) == ("about this row" in page)

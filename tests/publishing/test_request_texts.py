@@ -37,7 +37,7 @@ def test_the_text_of_a_new_row() -> None:
 | Logic | 0.7000 | 70.00 ± 9.03 |
 | **Average** | | **58.33 ± 6.08** |
 
-- Rests on **file**: the numbers are those of a result file. That does not show that the file was not written by hand.
+- Rests on **file**: the numbers are those of a result file. That does not show that a run wrote the file.
 - File: `acme__atlas-7b/results_2026-11-01T10-00-00.json`, SHA-256 `{row.evidence[0].sha256}`, \
 `lm-evaluation-harness` `abcdef12`, dated 2026-10-31T22:40:00Z
 - Check it: `leaderboard-bot explain acme__atlas-7b/results_2026-11-01T10-00-00.json --leaderboard \
