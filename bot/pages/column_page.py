@@ -12,7 +12,7 @@ from bot.audits.ranks import places
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
-from bot.pages.content import PageContent
+from bot.pages.content import SEVERAL, PageContent
 from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
 from bot.publishing.board import TIE, BoardRow, is_separable
 from bot.publishing.entry import Entry
@@ -60,9 +60,11 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
     values, scored = content.fields.get(task.id, []), content.scores.get(task.id, [])
     zeros = [row for row, score in scored if score.score == 0]
     figures = next((one for one in content.audit.columns if one.column == task.id), None)
-    odd = _odd(content, task)
-    drawn = [histogram(f"{task.title}: number of rows by score", values, fitting("score (points)", values))]
-    if others := _sums_of_others(content, task):
+    odd, others = _odd(content, task), _sums_of_others(content, task)
+    drawn = []
+    if len(values) >= SEVERAL:
+        drawn.append(histogram(f"{task.title}: number of rows by score", values, fitting("score (points)", values)))
+    if drawn and others:
         drawn.append(_against_rest(content, task, others, {row.entry.key for row, *_ in odd}))
     return content.page(
         column_page(task.id),
@@ -132,19 +134,19 @@ def _words(figures: ColumnFigures) -> Iterator[str]:
     """The findings of the audit, in sentences."""
     if figures.rows >= MANY_ROWS:
         yield (
-            f"The middle 96 % of its scores lie from {figures.low:.2f} to {figures.high:.2f}. "
-            f"{100 * figures.floor_mass:.1f} % of the rows lie in the lowest tenth of that range, "
-            f"{100 * figures.next_mass:.1f} % in the next."
+            f"Of its scores 96 % lie between {figures.low:.2f} and {figures.high:.2f}. "
+            f"In the lowest tenth of that range lie {100 * figures.floor_mass:.1f} % of the rows, "
+            f"in the next tenth {100 * figures.next_mass:.1f} %."
         )
     if figures.correlation is not None:
         interval = ""
         if figures.correlation_low is not None and figures.correlation_high is not None:
             interval = f" (95 % interval {figures.correlation_low:.2f} to {figures.correlation_high:.2f})"
-        yield f"Its rank correlation with the mean of the other columns is {figures.correlation:.2f}{interval}."
+        yield f"Rank correlation with the mean of the other columns: {figures.correlation:.2f}{interval}."
     effect = figures.effect
     yield (
-        f"Without it {effect.rows_moved:,} of {figures.rows:,} rows change their place in the order of averages, "
+        f"Without this column {effect.rows_moved:,} of {figures.rows:,} rows have another rank by their averages, "
         f"by up to {effect.largest_move}; {effect.leader}."
         if effect.rows_moved
-        else "Without it no row changes its place in the order of averages."
+        else "Without this column every row keeps its rank."
     )

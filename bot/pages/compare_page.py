@@ -31,27 +31,28 @@ from bot.reporting.comparison import over_tasks, sentence_of
 from bot.reporting.escape import visible
 
 MOST_COMPARED_ROWS = 4  # rows that are compared
+PLACES = ("first", "second", "third", "fourth")  # of the rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
 MOST_DIFFERENT = 10  # of many tasks those that are shown before one asks for the others
 NEAR = 3  # rows above one and below it that it is compared with
 STYLES = {"higher": "well", "lower": "warn"}  # the classes of the style sheet for verdicts that tell rows apart
 UNTESTED = "The files give no standard errors, so no difference is tested by itself."
 SCORES = (
-    "Each difference with ± half of its own 95 % interval. The verdicts allow for the number of "
+    "Each difference has ±, half of its 95 % interval. The verdicts allow for the number of "
     "tasks by the method of Holm, so a difference a little above its ± may be not separable."
 )
 
 
 def _begin(content: PageContent) -> list[tuple[str, BoardRow]]:
-    """The first rows of the board, with which a reader may begin, each with its name in addresses."""
+    """The first rows of the board, with which a reader may begin, by their names."""
     return [(name, row) for name, row in list(content.rows.items())[:FIRST] if row.rank is not None]
 
 
-def _near(titles: Mapping[str, str], content: PageContent, name: str) -> list[tuple[str, str]]:
-    """The ranked rows beside one on the board, with their titles."""
+def _near(content: PageContent, name: str) -> list[tuple[str, str]]:
+    """The ranked rows beside one on the board, with what a field shows for them."""
     place = list(content.rows).index(name)
     rows = list(content.rows.items())[max(0, place - NEAR) : place + NEAR + 1]
-    return [(other, titles[other]) for other, row in rows if other != name and row.rank is not None]
+    return [(other, _shortest(content, other)) for other, row in rows if other != name and row.rank is not None]
 
 
 def compare_data(content: PageContent) -> bytes:
@@ -224,14 +225,16 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
     chosen = list(dict.fromkeys(name for name, _ in found if name))
     values: dict[str, Any] = {
         "asked": [_shortest(content, name) or text for text, (name, _) in zip(wanted, found, strict=True)],
-        "offered": [(name, offered_of(row, titles[name])) for name, row in list(content.rows.items())[:OFFERED]]
+        "offered": [
+            (short, offered_of(row, short))
+            for name, row in list(content.rows.items())[:OFFERED]
+            for short in [_shortest(content, name)]
+        ]
         if is_live
         else (),
-        "status": " ".join(_status({name: visible(_shortest(content, name)) for name in chosen}, wanted, found, chosen))
-        if is_live
-        else "",
+        "status": " ".join(_status(content, wanted, found, chosen)) if is_live else "",
         "is_live": is_live,
-        "near": _near(titles, content, chosen[0]) if len(chosen) == 1 else (),
+        "near": _near(content, chosen[0]) if len(chosen) == 1 else (),
         "begin": () if chosen else _begin(content),
         **dict.fromkeys(("chosen", "verdicts", "counts", "figures", "tables"), ()),
     }
@@ -264,15 +267,15 @@ def _shortest(content: PageContent, name: str) -> str:
 
 
 def _status(
-    titles: Mapping[str, str], wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Sequence[str]
+    content: PageContent, wanted: Sequence[str], found: Sequence[tuple[str, int]], chosen: Sequence[str]
 ) -> Iterator[str]:
     for text, (name, count) in zip(wanted, found, strict=True):
         if not name:
             yield f"No row has “{visible(text)}” in its name."
-        elif count:
-            best = f", the best of {count} rows that have it in their names" if count > 1 else ""
-            yield f"“{visible(text)}” is taken as {titles.get(name, name)}{best}."
-    few = "Choose a second row." if chosen else "Choose two rows or more."
+        elif count > 1:
+            best = f"{visible(_shortest(content, name))}, the best of {count} rows that have it in their names"
+            yield f"“{visible(text)}” is taken as {best}."
+    few = "Choose a second row." if chosen else "Choose two to four rows."
     yield f"{len(chosen)} rows are compared." if len(chosen) > 1 else few
 
 
@@ -290,8 +293,10 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     tasks = {"average": "Average", **first}
     scores = [scores_of(entry) for entry in entries]
     minus = [f"{high} minus {low}" for _, low, high in compared]
-    named = minus if len(minus) > 1 else ["Difference"]
-    folded = _score_table(rest, shown, named, scores, found)
+    heads = list(_heads(compared, base[1]))
+    of_one = f"Difference: {minus[0]}. " if len(minus) == 1 else ""
+    table = _score_table(tasks, shown, heads, scores, found)
+    folded = _score_table(rest, shown, heads, scores, found)
     differ = any(one is not None and not one.is_same for one, *_ in compared)
     return {
         "chosen": chosen,
@@ -299,7 +304,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
         "figures": _figures(tasks, minus, found) if differ else [],
         "counts": [_counts(one, high) for one, _, high in compared if one] if rest and differ else [],
         "tables": (
-            _score_table(tasks, shown, named, scores, found),
+            replace(table, caption=of_one + table.caption),
             *([replace(folded, caption="", summary=f"The other {len(rest)} tasks")] if rest else []),
             _setting_table(titled, shown, entries),
         ),
@@ -313,6 +318,13 @@ def _upward(first: tuple[Entry, str], second: tuple[Entry, str]) -> tuple[RunCom
     if comparison and comparison.average and comparison.average.contrast.difference < 0:
         return compared_rows(other, one, (high, low)), high, low
     return comparison, low, high
+
+
+def _heads(compared: Sequence[tuple[RunComparison | None, str, str]], base: str) -> Iterator[str]:
+    """The heads of the columns of differences: names would be longer than the numbers below them."""
+    for place, (_, _, high) in zip(PLACES[1:], compared, strict=False):
+        pair = (PLACES[0], place) if high == base else (place, PLACES[0])
+        yield f"{pair[0]} minus {pair[1]}".capitalize() if len(compared) > 1 else "Difference"
 
 
 def _in_order(tasks: Mapping[str, str], found: Mapping[str, ComparedTask]) -> tuple[Mapping[str, str], dict[str, str]]:
@@ -397,8 +409,7 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
     tested = over_tasks(comparison)
     words = whole.conclusion if tested is None else tested.side if tested.is_more else "not separable"
     is_apart = words == "higher"
-    verdict = f"{second} higher" * is_apart or words
-    verdict += " over tasks" * bool(tested)
+    verdict = f"{second} higher{' in most tasks' if tested else ''}" if is_apart else words
     if whole.why:
         return ShownVerdict(verdict, "", "", "", said)
     half = f"±{_half(whole):.2f}" if whole.contrast.p is not None else ""
@@ -441,7 +452,7 @@ def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequ
 def _score_table(
     tasks: Mapping[str, str],
     shown: Sequence[str],
-    minus: Sequence[str],
+    heads: Sequence[str],
     rows: Sequence[Mapping[str, float | None]],
     found: Sequence[Mapping[str, ComparedTask]],
 ) -> CompareTable:
@@ -451,7 +462,7 @@ def _score_table(
         for task, title in tasks.items()
     ]
     is_tested = any(task.contrast.p is not None for one in found for task in one.values())
-    return CompareTable(SCORES if is_tested else UNTESTED, ("Score", *shown, *minus), lines)
+    return CompareTable(SCORES if is_tested else UNTESTED, ("Score", *shown, *heads), lines)
 
 
 def _difference(task: ComparedTask | None) -> Cell:

@@ -119,7 +119,7 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     if whole.contrast.p is None and not float(off):
         return f"{_capital(first)} and {second} are equal{scope}."
     if whole.contrast.p is None:
-        unknown, tested = "the files say nothing of its error", over_tasks(comparison)
+        unknown, tested = "the files give no standard error", over_tasks(comparison)
         said = f"{unknown}; {tested}" if tested else unknown
         return f"{_capital(second)} is {off} points {where}; {said}."
     if whole.conclusion == "not separable":

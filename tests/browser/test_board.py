@@ -431,7 +431,7 @@ def test_a_command_is_copied_as_it_stands(watch: Opener) -> None:
 
 def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:
     page = watch("generated").open("compare.html")
-    assert page.inner_text("#status") == "Choose two rows or more."
+    assert page.inner_text("#status") == "Choose two to four rows."
     page.fill("#compare input >> nth=0", "model-012")
     page.fill("#compare input >> nth=1", "ORG-3")
     page.click("#compare button")
@@ -440,6 +440,16 @@ def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:
     assert "rows=org-5/model-012/" in page.url  # a link keeps its meaning when the board grows
     assert "ORG-3" not in page.url
     assert "model-012" in page.locator("#found .lead").inner_text()
+
+
+def test_rows_are_ticked_on_the_empty_page_of_the_comparison(watch: Opener) -> None:
+    page = watch("generated", width=360).open("compare.html")
+    for place in (1, 4):
+        page.click(f"#begin label >> nth={place}")
+    page.click("#begin button")
+    names = list(site_of(generated(200)).content.rows)
+    assert page.url.endswith(f"rows={names[1]},{names[4]}")
+    assert page.locator("#found .lead").is_visible()
 
 
 def test_a_single_row_is_offered_the_rows_beside_it(watch: Opener) -> None:

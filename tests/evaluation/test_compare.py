@@ -614,7 +614,7 @@ def test_an_average_says_nothing_of_chance_where_a_task_has_no_error(errors: tup
     average = comparison.average
     assert average is not None
     assert (average.conclusion, average.contrast.p) == ("not tested", None)
-    assert "40.00 points higher than A on the average of 2 tasks; the files say nothing of its error" in sentence_of(
+    assert "40.00 points higher than A on the average of 2 tasks; the files give no standard error" in sentence_of(
         comparison
     )
     assert json.dumps(comparison_json(comparison), allow_nan=False)
@@ -624,7 +624,7 @@ def test_a_comparison_without_any_error_says_that_no_task_was_tested() -> None:
     """As of the MTEB files in results/ of marcelohaps/mteb_benchmark d34e0432."""
     one, other = (numbers({"a": (value, None), "b": (value, None)}) for value in (0.5, 0.6))
     assert sentence_of(compare(one, other)) == (
-        "B is 10.00 points higher than A on the average of 2 tasks; the files say nothing of its error."
+        "B is 10.00 points higher than A on the average of 2 tasks; the files give no standard error."
         " No task could be tested."
     )
 

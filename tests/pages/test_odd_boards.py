@@ -157,6 +157,7 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     assert f"{amount:.2f} ±{(high - low) / 2:.2f} points" in page.text
     assert f"{names[0]} higher" in page.text
     assert page.tables[-1][0][-1] == "Difference"
+    assert f"Difference: {names[0]} minus {names[1]}. Each difference has" in page.text
     assert "No row has “nobody” in its name." in found(compare_page(content, ["nobody"])).text
 
 
@@ -165,7 +166,7 @@ def test_what_was_measured_differently_is_said_beside_who_is_better_and_before_t
     other = replace(first, model=replace(first.model, precision="4bit"))
     page = found(compare_page(site_of((second, other)).content, [other.model.id, second.model.id]))
     verdict, differing = page.text.index("chance alone"), page.text.index("They were measured differently: precision.")
-    assert verdict < differing < page.text.index("Each difference with")
+    assert verdict < differing < page.text.index("Each difference has")
 
 
 def silent(entry: Entry) -> Entry:
@@ -216,7 +217,7 @@ def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names()
 
 
 def test_no_half_of_a_row_stands_at_an_axis_and_one_day_has_no_chart() -> None:
-    site = site_of(generated(2))
+    site = site_of(generated(5))
     ticks = re.findall(r'text-anchor="end">([\d.]+)<', site["columns/bbh.html"].decode())
     assert "1" in ticks
     assert not [tick for tick in ticks if "." in tick]
@@ -243,7 +244,7 @@ def test_a_difference_of_unknown_error_has_no_interval_and_leaves_the_average_wi
     scores = {line[0]: line[-1] for line in page.tables[-1][1:]}
     assert re.fullmatch(r"[+-][0-9.]+", scores["BBH"])
     assert re.fullmatch(r"[+-][0-9.]+ ±[0-9.]+ higher", scores["IFEval"])
-    assert "on the average of 6 tasks; the files say nothing of its error; over tasks it is " in page.text
+    assert "on the average of 6 tasks; the files give no standard error; over tasks it is " in page.text
     assert not re.search(r"\b(inf|nan)\b", page.text)
 
 
@@ -256,8 +257,8 @@ def test_rows_are_compared_under_names_in_any_script() -> None:
     assert data["titles"] == {name: shown}
     page = compare_page(site.content, list(site.content.rows)).decode()
     assert "模型" in found(page.encode()).tables[-1][0]
-    assert f'<option value="{name}">{shown}: ' in page
-    assert '<option value="org/plain/' in page
+    assert '<option value="組織/模型">組織/模型: ' in page
+    assert '<option value="org/plain">org/plain: ' in page
 
 
 def test_right_answers_are_counted_with_the_samples_of_the_declaration_where_the_file_counts_none() -> None:
@@ -368,8 +369,12 @@ def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:
         return found(site_of(tuple(rows))[column_page(task.id)]).text.partition(" with a score")[0]
 
     assert "90.00 ±2.0; better than all others." in lead((90.0, 1.0), (87.0, 1.0), (80.0, 1.0))
-    assert "90.00 ±2.0; not separable from 1 other row." in lead((90.0, 1.0), (87.3, 1.0), (80.0, 1.0))
-    assert "90.00 ±2.0; not separable from 2 other rows." in lead((90.0, 1.0), (87.3, 1.0), (88.5, None))
+    assert "90.00 ±2.0; chance may explain the difference to 1 other row." in lead(
+        (90.0, 1.0), (87.3, 1.0), (80.0, 1.0)
+    )
+    assert "90.00 ±2.0; chance may explain the difference to 2 other rows." in lead(
+        (90.0, 1.0), (87.3, 1.0), (88.5, None)
+    )
     assert "highest score, 90.00." in lead((90.0, None), (87.3, 1.0), (80.0, 1.0))
     assert "90.00 ±2.0." in lead((90.0, 1.0))
 
@@ -661,7 +666,7 @@ def test_equal_scores_share_a_place_on_the_page_of_a_column() -> None:
     others = [replace(rows[0], tasks=best.tasks) if row is rows[0] else row for row in rows]
     page = found(site_of(tuple(others))[column_page(task)])
     assert [line[0] for line in page.tables[0][1:4]] == ["1", "1", "3"]
-    assert "The first 10 of 12 rows: the board sorted by it" in page.text
+    assert "The best 10 of 12 rows. The board sorted by this column" in page.text
 
 
 def test_a_warning_of_every_row_stands_below_its_scores_and_in_no_box() -> None:

@@ -4,15 +4,14 @@
   const { $, make, BREAK, breakable, read, write, compare, said, SEEN, signP } = globalThis.page;
   const FEWEST = 6; // tasks of a test over them
   const STYLES = { higher: "well", lower: "warn" }; // of verdicts that tell rows apart
-  const UNKNOWN = "the files say nothing of its error";
+  const UNKNOWN = "the files give no standard error";
   const OFFERED = 2000; // names that the fields offer
   const UNTESTED = "The files give no standard errors, so no difference is tested by itself.";
-  const SCORES = "Each difference with ± half of its own 95 % interval. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
+  const SCORES = "Each difference has ±, half of its 95 % interval. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
   const { names, titles: shown, rows, tasks, ids, settings, texts } = globalThis.leaderboard;
   const titleOf = (name) => shown[name] || name;
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
   const fields = [...document.querySelectorAll("#compare input")];
-  for (const name of names.slice(0, OFFERED)) $("names").append(make("option", `${titleOf(name)}: ${byName.get(name).average === null ? "incomplete" : byName.get(name).average.toFixed(2)}`, { value: name }));
   const points = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
   const signed = (value) => `${value >= 0 ? "+" : "-"}${points(Math.abs(value))}`;
   const numeric = (words) => make("td", words, { class: "n" });
@@ -224,9 +223,11 @@
         big.append(make("small", `${whole.p === null ? "" : `±${half(whole)}`} points`));
         made.append(big);
       }
-      said.append(make("span", `${isApart ? `${second} higher` : words}${tested && !isSame(one) ? " over tasks" : ""}`, { class: `chip verdict ${isApart ? "well" : ""}` }), " ");
+      said.append(make("span", isApart ? `${second} higher${tested ? " in most tasks" : ""}` : words, { class: `chip verdict ${isApart ? "well" : ""}` }), " ");
     }
-    said.append(sentence(first, second, one));
+    const CAVEAT = "They were measured differently:";
+    const [before, ...rest] = sentence(first, second, one).split(CAVEAT);
+    said.append(before, ...(rest.length ? [make("strong", CAVEAT, { class: "caveat" }), rest.join(CAVEAT)] : []));
     made.append(said);
     return made;
   };
@@ -242,6 +243,12 @@
     const comparison = compare(one, other);
     return comparison.average?.difference < 0 ? { ...compare(other, one), low: high, high: low } : { ...comparison, low, high };
   };
+  // As `_heads` of bot/pages/compare_page.py.
+  const PLACES = ["First", "Second", "Third", "Fourth"];
+  const headsOf = (compared, base) => compared.map(({ high }, i) => {
+    const [one, other] = high === base ? [PLACES[0], PLACES[i + 1]] : [PLACES[i + 1], PLACES[0]];
+    return compared.length > 1 ? `${one} minus ${other.toLowerCase()}` : "Difference";
+  });
   // As `_in_order` of bot/pages/compare_page.py.
   const MANY = 12;
   const MOST_DIFFERENT = 10;
@@ -260,7 +267,7 @@
     const place = names.indexOf(name);
     const found = make("p", "Compare it with one beside it on the board: ");
     names.slice(Math.max(0, place - 3), place + 4).filter((other) => other !== name && byName.get(other).average !== null)
-      .forEach((other, i) => found.append(i ? ", " : "", make("a", titleOf(other), { href: `compare.html?rows=${encodeURIComponent(name)},${encodeURIComponent(other)}` })));
+      .forEach((other, i) => found.append(i ? ", " : "", make("a", shortest(other), { href: `compare.html?rows=${encodeURIComponent(name)},${encodeURIComponent(other)}` })));
     return found;
   };
   // As `_shortest` of bot/pages/compare_page.py.
@@ -268,6 +275,8 @@
   const timesOf = new Map();
   for (const name of names) timesOf.set(modelOf(name), (timesOf.get(modelOf(name)) || 0) + 1);
   const shortest = (name) => (name && timesOf.get(modelOf(name)) === 1 && !/^\(|,/.test(modelOf(name)) ? modelOf(name) : name);
+  for (const name of names.slice(0, OFFERED)) $("names").append(make("option", `${shortest(name)}: ${byName.get(name).average === null ? "incomplete" : byName.get(name).average.toFixed(2)}`, { value: shortest(name) }));
+  for (const one of document.querySelectorAll("#begin [hidden]")) one.hidden = false;
   const show = () => {
     const asked = (read().get("rows") || "").split(",").map((text) => text.trim()).filter(Boolean).slice(0, 4);
     const found = asked.map(find);
@@ -280,11 +289,10 @@
     }
     const words = found.flatMap(([name, count], i) => {
       if (!name) return [`No row has “${asked[i]}” in its name.`];
-      const best = count > 1 ? `, the best of ${count} rows that have it in their names` : "";
-      return count ? [`“${asked[i]}” is taken as ${shortest(name)}${best}.`] : [];
+      return count > 1 ? [`“${asked[i]}” is taken as ${shortest(name)}, the best of ${count} rows that have it in their names.`] : [];
     });
     $("status").classList.toggle("unseen", chosen.length > 1 && !words.length);
-    $("status").textContent = [...words, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two rows or more."].join(" ");
+    $("status").textContent = [...words, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two to four rows."].join(" ");
     $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
     if ($("begin")) $("begin").hidden = chosen.length > 0;
     if (chosen.length < 2) return;
@@ -306,13 +314,14 @@
     ]));
     const lines = scored(titled, (row, i) => (i ? row.tasks[top[i - 1]]?.[0] : row.average), pairs);
     const minus = compared.map(({ low, high }) => `${high} minus ${low}`);
-    const columns = ["Score", ...heads, ...(minus.length > 1 ? minus : ["Difference"])];
+    const columns = ["Score", ...heads, ...headsOf(compared, heads[0])];
+    const tested = pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED;
     const figures = make("div", "", { class: "figures" });
     const differs = compared.some((one) => one.average && !isSame(one));
     if (differs) figures.append(...pairs.map((tests, i) => figure(minus[i], titled, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
     const shownScores = document.createElement("div");
-    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED, columns, lines, chosen));
+    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(`${minus.length === 1 ? `Difference: ${minus[0]}. ` : ""}${tested}`, columns, lines, chosen));
     if (isLong) {
       const others = document.createElement("details");
       const restLines = scored(rest.map((task) => tasks[task]), (row, i) => row.tasks[rest[i]]?.[0], testsOf(rest));
@@ -330,7 +339,8 @@
   $("compare").addEventListener("submit", (event) => {
     event.preventDefault();
     const state = new URLSearchParams();
-    const wanted = fields.map((field) => field.value.trim()).filter(Boolean);
+    const ticked = [...document.querySelectorAll("#begin :checked")].map((box) => box.value);
+    const wanted = [...fields.map((field) => field.value.trim()).filter(Boolean), ...ticked];
     if (wanted.length) state.set("rows", wanted.join(","));
     write(state, true);
     show();
