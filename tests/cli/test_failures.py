@@ -174,7 +174,7 @@ def test_without_git_a_folder_is_no_target_and_none_is_made(tmp_path: Path) -> N
             (call, "acme/board: write hf://datasets/acme/board, github://acme/board, or ./acme/board for a folder")
             for call in (["publish", KESTREL, "--to", "acme/board"], ["verify", "acme/board"], ["board", "acme/board"])
         ),
-        (["verify", "./acme/board"], "./acme/board: there is no entry to verify; check the address, or publish "),
+        (["verify", "./acme/board"], "./acme/board: there is no such folder"),
     ],
 )
 def test_a_wrong_call_is_one_line_that_says_what_to_do(call: list[object], why: str) -> None:
