@@ -255,13 +255,6 @@ class PageContent:
         """The rank of a row in a few words; that by its average where ranks are over tasks."""
         return f"rank {row.position if row.is_over_tasks else row.ranks} of {self.ranked:,}"
 
-    def tasks_beside(self, row: BoardRow, other: BoardRow) -> str:
-        """In how many tasks a row is on the side of its average against another; "" where averages have errors."""
-        if not row.is_over_tasks:
-            return ""
-        tested = self.tested_beside(row, other)
-        return f"{tested.side} in {tested.wins} of {tested.tasks} tasks, {tested.verdict}"
-
     def tested_beside(self, row: BoardRow, other: BoardRow) -> OverTasks:
         """The sign test of a row against another over their tasks."""
         scores = zip(row.entry.tasks, other.entry.tasks, strict=True)
@@ -353,7 +346,10 @@ class PageContent:
             self.sources, sorted(self.common_warnings), row.evidence, row.ranks, row.position,
             [other.key for other in self.twins_of(entry)],
             {task: round(score) for task, score in self.odd.get(entry.key, {}).items()},
-            [(self.names[one.entry.key], one.entry.average, self.tasks_beside(row, one)) for one in self.beside(row)],
+            [
+                (self.names[one.entry.key], one.entry.average, row.is_over_tasks and self.tested_beside(row, one))
+                for one in self.beside(row)
+            ],
             self.ranked,
         )  # fmt: skip
         return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:16]
