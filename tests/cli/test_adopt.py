@@ -353,7 +353,7 @@ def test_a_heading_that_only_begins_a_name_takes_no_task_of_half_of_the_rows(tmp
         {"Model": "acme/lynx-1b", "sums t": 44.0, "sums times": 44.0},
     ]
     done = adopted(tmp_path, "list.json", json.dumps(table))
-    assert "TODO sums t: its heading names sums_times, and acc,none of sums_times gives its numbers in 1 of 2 rows" in (
+    assert "TODO sums t: its heading names sums_times, and acc of sums_times gives its numbers in 1 of 2 rows" in (
         done.stderr
     )
     assert mapping(tmp_path).columns.keys() == {"Model", "sums times"}
@@ -752,7 +752,7 @@ def test_two_headings_that_changed_places_are_left_to_a_person(tmp_path: Path) -
     text = str(FORMS["board.csv"]).replace("sums plus,sums times", "times,plus")
     done = adopted(tmp_path, "board.csv", text)
     assert (
-        "TODO times: its heading names sums_times, and acc,none of sums_times gives its numbers in 0 of 3"
+        "TODO times: its heading names sums_times, and acc of sums_times gives its numbers in 0 of 3"
         in done.stderr
     )
     assert "TODO plus: its heading names sums_plus" in done.stderr

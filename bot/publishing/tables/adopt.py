@@ -175,7 +175,9 @@ def _choose(
         clearest = max(alike, key=lambda one: (heading[id(one)], *rank(one)))
         return _disagreement(clearest, best if is_sure else None)
     if not is_sure:
-        return NOT_GIVEN
+        given = {column.numbers[row] for row in best.fits}
+        is_whole = best.fitting == best.covered and len(given) > 1
+        return f"{_said(best.reading)} gives {_in_rows(best)}, which may be chance" if is_whole else NOT_GIVEN
     rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
     rivals = [one for one in rivals if one.reading.leaf_ids != best.reading.leaf_ids]
     if any(heading[id(one)] >= heading[id(best)] for one in rivals):
@@ -190,13 +192,16 @@ def _named_by(headings: Sequence[str], reading: TaskReading) -> int:
     return min(max(resemblance(name, reading.names) for name in headings), BEGINS if shares_word else WHOLE)
 
 
+def _in_rows(one: Matched) -> str:
+    return f"its numbers in {one.fitting} of {counted(one.covered, 'row')}"
+
+
 def _disagreement(named: Matched, best: Matched | None) -> str:
     """Why a column does not show what its heading names; `best` is what surely gives its numbers, if anything does."""
     given = f"; {_said(best.reading)} gives {best.fitting} of {best.covered}" if best and best is not named else ""
     chance = ", which may be chance" if named.fitting * 2 >= named.covered and not given else ""
     return (
-        f"its heading names {named.reading.task.id}, and {_said(named.reading)} gives its numbers in "
-        f"{named.fitting} of {counted(named.covered, 'row')}{chance}{given}"
+        f"its heading names {named.reading.task.id}, and {_said(named.reading)} gives {_in_rows(named)}{chance}{given}"
     )
 
 
@@ -233,7 +238,8 @@ def _is_sure(one: Matched, tried: int) -> bool:
 
 
 def _said(reading: TaskReading) -> str:
-    return f"{reading.metric} of {reading.task.id}{' normalized' if _is_normalized(reading) else ''}"
+    metric = reading.metric.removesuffix(",none")
+    return f"{metric} of {reading.task.id}{' normalized' if _is_normalized(reading) else ''}"
 
 
 def _is_normalized(reading: TaskReading) -> bool:
@@ -322,14 +328,18 @@ def printed(column: NumberColumn) -> dict[str, Any]:
 
 
 def average_column(matching: Matching, views: Mapping[int, RowView], taken: set[ColumnPath]) -> MappingColumn | None:
-    """The column of the declaration's average, else that of the mean of raw values; None if no column surely is one."""
+    """The column of the declaration's average, else that of the mean of raw values; None if no column surely is one.
+
+    Beside one task, another column is near its score in many rows by what both measure.
+    """
     free = [column for column in matching.columns if column.column_path not in taken and not column.fault]
     for (accessor, unit), column in product(MEANS, free if matching.matched else ()):
         means = {row: _mean(view, accessor, unit) for row, view in views.items() if row in column.numbers}
         fits = {row: column.fits(row, mean, is_fraction=False) for row, mean in means.items() if mean is not None}
         is_named = form_of(column.column_path[-1]).replace("+", "") in AVERAGES
         found = Matched(column, matching.matched[0].reading, fits)
-        if found.fitting and ((is_named and found.fitting * 2 >= len(fits)) or _is_sure(found, len(MEANS))):
+        is_sure = _is_sure(found, len(MEANS)) and (len(matching.matched) > 1 or found.fitting == found.covered)
+        if found.fitting and (is_sure or (is_named and found.fitting * 2 >= len(fits))):
             keys = {"value": accessor, "unit": unit} if unit else {"value": accessor}
             return MappingColumn(column.column_path, keys | printed(column))
     return None
