@@ -56,7 +56,7 @@ from bot.publishing.tables.adopt import (
     text_columns,
     with_rounding,
 )
-from bot.publishing.tables.cells import ColumnPath
+from bot.publishing.tables.cells import ColumnPath, as_text
 from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, names_in
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableOptions
@@ -83,6 +83,7 @@ UNNAMING = {
     *("benchmark", "benchmarks", "evaluation", "evaluations", "leaderboard", "leaderboards", "result", "results"),
     *("score", "scores"),
 }
+BEGINS_WITH_NUMBER = re.compile(r"[^\w]{0,3}(?!\d{4}-\d\d|\d{1,2}([./])\d{1,2}\1)\d")  # and with no date
 NOT_A_NAME = re.compile(r"[^\w.-]+")
 SPELL = ": spell the other names as the results do, or add a column with the models' ids"
 MEAN = re.compile(r"\b(average|avg|mean)\b", re.IGNORECASE)
@@ -518,7 +519,18 @@ def _left(found: FoundTable, mapped: set[ColumnPath], unsure: Mapping[ColumnPath
             left[shown] = left.get(shown) or unsure.get(column_path, "")
     for column_path, why in left.items():
         is_rank = column_path[-1].strip().casefold() in RANKS
-        yield MappingColumn(column_path, None, FILLED if is_rank else why or FILLED)
+        yield MappingColumn(
+            column_path, None, FILLED if is_rank else why or _no_plain_number(found, column_path) or FILLED
+        )
+
+
+def _no_plain_number(found: FoundTable, column_path: ColumnPath) -> str:
+    """Why a column is not read whose cells begin with a digit and are no numbers, such as `9.0/10` and `24-48%`."""
+    cells = [found.grid.plain(as_text(found.grid.cell(row, column_path))) for row in found.rows]
+    odd = [one for one in cells if BEGINS_WITH_NUMBER.match(one) and number_in(one) is None]
+    return (
+        f"'{brief(odd[0], 40)}' is among its cells, and is no plain number" if odd and 2 * len(odd) > len(cells) else ""
+    )
 
 
 def _without_gap(column: MappingColumn, found: FoundTable, views: Mapping[int, RowView]) -> MappingColumn:

@@ -751,10 +751,7 @@ def test_two_headings_that_changed_places_are_left_to_a_person(tmp_path: Path) -
     """The numbers alone decided where a heading was no whole name, and the columns kept the wrong headings."""
     text = str(FORMS["board.csv"]).replace("sums plus,sums times", "times,plus")
     done = adopted(tmp_path, "board.csv", text)
-    assert (
-        "TODO times: its heading names sums_times, and acc of sums_times gives its numbers in 0 of 3"
-        in done.stderr
-    )
+    assert "TODO times: its heading names sums_times, and acc of sums_times gives its numbers in 0 of 3" in done.stderr
     assert "TODO plus: its heading names sums_plus" in done.stderr
 
 

@@ -76,11 +76,12 @@ def test_a_column_of_few_numbers_is_said_with_what_gives_them(tmp_path: Path) ->
     """Like README.md of mikhailsal/current-date-bench: refusals are nearly what is left of wrong answers."""
     counts = {"wren": (92.0, 8.0), "ibis": (100.0, 0.0), "crane": (97.0, 0.0), "heron": (0.0, 0.0)}
     files = {name: {"model": name, "wrong_pct": wrong, "refusal_pct": no} for name, (wrong, no) in counts.items()}
-    lines = [f"| {name} | {no:.0f}% | {wrong:.0f}% |" for name, (wrong, no) in counts.items()]
-    table = "\n".join(["| Model | Honest% | Hallucination% |", "|---|---|---|", *lines, ""])
+    lines = [f"| {name} | {no:.0f}% | {wrong:.0f}% | {no / 10:.1f}/10 |" for name, (wrong, no) in counts.items()]
+    table = "\n".join(["| Model | Honest% | Hallucination% | Grade |", "|---|---|---|---|", *lines, ""])
     status, out, err = init(tmp_path, table, files)
     assert (status, "4 of 4 rows reproduced to the printed digit, in 1 of 2 columns" in out) == (0, True), out + err
     assert "TODO Honest%: score of refusal_pct gives its numbers in 4 of 4 rows, which may be chance" in err
+    assert "TODO Grade: '0.8/10' is among its cells, and is no plain number" in err
 
 
 def test_a_number_below_0_that_only_a_further_file_has_is_in_the_drafted_range(tmp_path: Path) -> None:

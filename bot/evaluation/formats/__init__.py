@@ -73,8 +73,8 @@ def finished(result: Result, content: Content) -> Result:
 def _without_call_secrets(result: Result, recorded: dict[str, Any]) -> Result:
     """Find what lm-eval was called with; formats that record more look for themselves."""
     # Most tasks of a run repeat the same words, which are looked through once.
-    spelled = "".join({repr(part) for part in (recorded.get("config"), *recorded.get("configs", {}).values())}).lower()
-    if not any(sign in spelled for sign in SIGNS):
+    spelled = "".join({repr(part) for part in (recorded.get("config"), *recorded.get("configs", {}).values())})
+    if not _may_hold_secret(spelled):
         return result
     found = secrets_in(recorded, "")
     if not found:
@@ -86,9 +86,14 @@ def _without_call_secrets(result: Result, recorded: dict[str, Any]) -> Result:
     return replace(clean, secrets=tuple(sorted({*result.secrets, *found})))
 
 
+def _may_hold_secret(spelled: str) -> bool:
+    small = spelled.lower()
+    return any(sign in small for sign in SIGNS)
+
+
 def _without_secret_settings(result: Result) -> Result:
     """Find those in any other setting: a system prompt, what a form of a board names."""
-    if not holds_secret("", result.settings):
+    if not _may_hold_secret(repr(result.settings)) or not holds_secret("", result.settings):
         return result
     found = {*result.secrets, result.pointer_to("settings")}
     return replace(result, settings=without_secrets(result.settings), secrets=tuple(sorted(found)))
