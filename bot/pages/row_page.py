@@ -146,7 +146,7 @@ def _near(content: PageContent, entry: Entry) -> str:
 def _grouped(entry: Entry, parts: Sequence[TaskPart]) -> Iterator[tuple[GroupScore | None, list[TaskPart]]]:
     """The tasks below the group that holds them, and those of no group; of many tasks the weakest come first."""
     if len(parts) > UNFOLDED:
-        parts = sorted(parts, key=lambda part: part.place.better if part.place else -1)
+        parts = sorted(parts, key=lambda part: _height(part.place) if part.place else -1)
     for group in entry.groups:
         yield group, [part for part in parts if part.score.id in group.tasks]
     held = {task for group in entry.groups for task in group.tasks}
@@ -178,8 +178,8 @@ def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPl
     titles = {score.id: score.title for score in row.entry.tasks}
     best, lowest = ([titles[task] for task, place in places.items() if place.better == end] for end in (100, 0))
     named = STRENGTHS_NAMED if len(places) > UNFOLDED else 1
-    weak = nsmallest(named, places, key=lambda task: places[task].better)
-    above = places[weak[-1]].better
+    weak = nsmallest(named, places, key=lambda task: _height(places[task]))
+    above = _height(places[weak[-1]])
     parts = [f"best of all in {_listed(best)}"] if best else []
     if len(lowest) >= named:
         parts.append(f"lowest of all in {_listed(lowest)}")
@@ -190,6 +190,11 @@ def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPl
         )
     said = "; ".join(parts)
     return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def _height(place: FieldPlace) -> int:
+    """How high a score stands in its column; one that shares the highest place beats few others, and is not weak."""
+    return 100 if place.own == 100 else place.better
 
 
 def _listed(titles: Sequence[str]) -> str:

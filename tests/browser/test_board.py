@@ -227,7 +227,7 @@ def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch
     page = watch("generated").open("index.html?q=12")
     assert page.inner_text("#whole").endswith("; better than all others of these.")
     page = watch("hostile").open("index.html?q=evil")
-    assert ", but is to look at: 1 warning on its page. " in page.inner_text("#whole")
+    assert "; to look at: 1 warning on its page. " in page.inner_text("#whole")
     assert page.inner_text("#whole").endswith(" Rank 2 of all; better than all others of these.")
 
 

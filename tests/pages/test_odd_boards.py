@@ -443,7 +443,7 @@ def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> No
     first, second = site.content.board.rows
     assert first.entry.key == warned.key
     assert f"{row.model.id} is first with {first.entry.average:.2f} ±" in lead
-    assert ", but is to look at: 1 warning. Of the rows without a mark, " in lead
+    assert "; to look at: 1 warning. Of the rows without a mark, " in lead
     assert f"{other.model.id} is first with {second.entry.average:.2f} ±" in lead
     assert any(link.endswith("rules.html#implausibly-low") for link in page.links)
 

@@ -285,7 +285,7 @@
     return [
       "Of these, ", linked(best), " is first with ", make("strong", text(best, 2).split("±")[0].trim()),
       ...(Number.isNaN(half(best)) ? [] : [" ", make("small", `±${half(best).toFixed(1)}`)]),
-      found.length ? `, but is to look at: ${found.join("; ")}. ` : ". ",
+      found.length ? `; to look at: ${found.join("; ")}. ` : ". ",
       ...(next ? ["Of the rows without a mark, ", linked(next), " is first with ", make("strong", text(next, 2).split("±")[0].trim()), ". "] : []),
       make("span", `${said[0].toUpperCase()}${said.slice(1)}.`, { class: "quiet" }),
     ];
