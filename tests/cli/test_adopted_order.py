@@ -72,6 +72,19 @@ def test_a_share_is_better_by_what_it_is_a_share_of(tmp_path: Path, heading: str
     assert todo in (tmp_path / "ours" / "board.toml").read_text()
 
 
+def test_the_text_above_a_table_says_what_is_better(tmp_path: Path) -> None:
+    """Like results/summary.md of spoiledwit/asr-models: word error rates that only the text calls so."""
+    rates = {"wren": (5.32, 11.72), "ibis": (4.91, 6.84), "crane": (7.71, 30.01), "heron": (5.04, 17.81)}
+    files = {name: {"model": name, "rtfx": 9.5, "clean": one, "babble": two} for name, (one, two) in rates.items()}
+    lines = [f"| {name} | {one:.2f} | {two:.2f} |" for name, (one, two) in rates.items()]
+    head = ["# Speech", "", "Values are WER%. Lower is better.", "", "| Model | clean | babble |", "|---|---|---|"]
+    status, out, err = init(tmp_path, "\n".join([*head, *lines, ""]), files)
+    assert (status, "4 of 4 rows reproduced to the printed digit" in out) == (0, True), out + err
+    tasks = load_leaderboard(str(tmp_path / "ours" / "board.toml")).tasks
+    assert [(one.title, one.higher_is_better) for one in tasks] == [("clean", False), ("babble", False)]
+    assert bot("check", tmp_path / "results", "--leaderboard", tmp_path / "ours" / "board.toml")[0] == 0
+
+
 def test_a_column_of_few_numbers_is_said_with_what_gives_them(tmp_path: Path) -> None:
     """Like README.md of mikhailsal/current-date-bench: refusals are nearly what is left of wrong answers."""
     counts = {"wren": (92.0, 8.0), "ibis": (100.0, 0.0), "crane": (97.0, 0.0), "heron": (0.0, 0.0)}

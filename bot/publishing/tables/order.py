@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
@@ -12,11 +13,14 @@ from bot.evaluation.draft.tasks import UNNAMED
 from bot.evaluation.metric_kinds import kind_of
 from bot.publishing.tables.edit import order_of
 from bot.publishing.tables.find import NumberColumn
-from bot.publishing.tables.markdown_sheet import is_bold
+from bot.publishing.tables.markdown_sheet import MarkdownSheet, is_bold
 from bot.publishing.tables.sheet import Grid
 
 Better = Literal["less", "more"]
 FEWEST = 4  # different numbers whose order is no chance
+LONGEST_TEXT = 2_000  # characters above a table that may speak of it
+SAYS_LESS = re.compile(r"(?i)\b(lower|less|smaller|fewer) is better\b")
+SAYS_MORE = re.compile(r"(?i)\b(higher|more|larger|greater|bigger) is better\b")
 
 
 def directed(column: DraftColumn, shown: NumberColumn, columns: Sequence[NumberColumn], grid: Grid) -> DraftColumn:
@@ -49,10 +53,14 @@ def _by_name(column: DraftColumn) -> Better | None:
 
 
 def _by_table(shown: NumberColumn, columns: Sequence[NumberColumn], grid: Grid) -> Iterator[tuple[Better, str]]:
-    """What is better by the cells in bold, if they are the best, and by the order of the rows, with why.
+    """What is better by the text above, the cells in bold if they are the best, and the order of the rows, with why.
 
     Rows in ascending order may go from small models to large ones: this counts where they are so by an error, too.
     """
+    above = grid.above.rpartition("\n#")[2][-LONGEST_TEXT:] if isinstance(grid, MarkdownSheet) else ""
+    said: dict[Better, bool] = {"less": bool(SAYS_LESS.search(above)), "more": bool(SAYS_MORE.search(above))}
+    if said["less"] != said["more"]:
+        yield "less" if said["less"] else "more", "the text above the table says"
     rows, numbers = [*shown.numbers], sorted(shown.numbers.values())
     others = [one for one in columns if one is not shown]
     bold = {row for row in rows if _is_bold(grid, row, shown)}
