@@ -46,6 +46,7 @@ from bot.publishing.entry import MAX_BYTES, Entry, Evidence, digest_of, kept_pat
 from bot.publishing.publication import PostText, decide
 from bot.publishing.remeasured import REMEASURED_SCHEMA, Remeasured, RemeasuredTask, remeasured_mark
 from bot.reporting.escape import code, plain_json, visible, without_commands
+from bot.reporting.shell import shell_lines
 from bot.service.judge.samples import LogsBeside
 from bot.service.settings.environment import read_access
 
@@ -135,7 +136,7 @@ def _say_plan(plan: RemeasurePlan, out: Path) -> None:
     if without:
         lines.append(f"  {counted(len(without), 'task')} without a sample log: only the means can be compared")
     if plan.command:
-        lines += ["run them, then judge the logs:", f"  {plan.command}"]
+        lines += ["run them, then judge the logs:", *(f"  {line}" for line in shell_lines(plan.command))]
         job = ["hf", "jobs", "run", "--flavor", "a10g-small", "--secrets", "HF_TOKEN", IMAGE, "bash", "-c"]
         lines.append(f"or as an HF Job: {shlex.join(job)} {shlex.quote('pip install lm_eval && …')}, see --job")
     else:

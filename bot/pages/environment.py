@@ -10,6 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from bot import HOME, __version__
 from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
@@ -23,6 +24,7 @@ from bot.publishing.addresses import evidence_url, target_url
 from bot.publishing.board import TIE
 from bot.publishing.models import billions, other_size
 from bot.reporting.escape import cell, visible
+from bot.reporting.shell import shell_lines
 
 # The page may load its own style, script, pictures and data, and nothing else; what it
 # sends goes back to where it came from.
@@ -52,7 +54,7 @@ def templates() -> Environment:
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
     environment.filters |= {"shows": SHOWS.__getitem__, "does_not_show": DOES_NOT_SHOW.__getitem__}
     environment.filters |= {"breakable": breakable, "in_parts": in_parts, "in_lines": in_lines, "with_end": with_end}
-    environment.filters |= {"titled": rule_title, "ended": ended}
+    environment.filters |= {"titled": rule_title, "ended": ended, "shell": shell}
     environment.filters["templating"] = {True: "used", False: "not used", None: "not said"}.__getitem__
     environment.filters |= {
         "model_in": model_in,
@@ -78,6 +80,11 @@ points, raw = partial(cell, digits=2), partial(cell, digits=4)  # scores and raw
 def full(value: float | None) -> str:
     """A number for programs: the shortest text that gives the same double."""
     return "" if value is None else repr(value)
+
+
+def shell(command: str) -> Markup:
+    """A command over several lines, as it is copied."""
+    return Markup("\n").join(shell_lines(visible(command)))
 
 
 def ended(text: str) -> str:

@@ -9,6 +9,7 @@ from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, cell, code, visible
+from bot.reporting.shell import shell_lines
 from bot.reporting.text import findings_told, is_spare, spare_said
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
@@ -57,7 +58,8 @@ def finding_markdown(finding: Finding) -> Iterator[str]:
     if finding.hint:
         yield f"  - {code(finding.hint.rstrip(':'))}" + (":" if finding.command else "")
     if finding.command:
-        yield from ("", f"    {FENCE}sh", f"    {visible(finding.command)}", f"    {FENCE}")
+        lines = shell_lines(visible(finding.command))
+        yield from ("", *(f"    {line}" for line in (f"{FENCE}sh", *lines, FENCE)))
 
 
 def score_rows(scores: Scores) -> str:

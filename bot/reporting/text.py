@@ -22,6 +22,7 @@ from bot.evaluation.submission import UnreadPath
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, code, visible
 from bot.reporting.report import summarize
+from bot.reporting.shell import shell_lines
 from bot.reporting.table import cut_front, table_width
 
 WIDTH = 80
@@ -65,11 +66,15 @@ def terminal_text(judgement: Judgement, ink: Ink, *, quiet: bool = False, whole:
     parts = [terminal_row(row, files[row.key], ink, quiet=quiet) for row in judgement.rows]
     parts += [unreadable_text(verdict, ink) for verdict in judgement.unreadable]
     text = "\n".join([*parts, "\n".join([*_unread_lines(judgement), summary_line(judgement, ink), ""])])
-    lines = text.count("\n")
-    if whole or lines <= SCREEN:
+    if whole or _height(text) <= SCREEN:
         return text
     by_cause = "\n".join([*_grouped_lines(judgement, ink, quiet=quiet), summary_line(judgement, ink), ""])
-    return by_cause if by_cause.count("\n") < lines else text
+    return by_cause if _height(by_cause) < _height(text) else text
+
+
+def _height(text: str) -> int:
+    """How many lines a text has, where a command counts as one."""
+    return text.count("\n") - text.count(" \\\n")
 
 
 def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[str]:
@@ -256,7 +261,7 @@ def spare_said(row: Row) -> str:
 
 
 def finding_lines(finding: Finding, ink: Ink) -> Iterator[str]:
-    """One finding: rule and line, message, and what to do; a command is left in one piece to be copied."""
+    """One finding: rule and line, message, and what to do; a command is not wrapped, but copied as it is."""
     line = f"  line {finding.location.line}" if finding.location.line else ""
     yield f"  {ink.paint(f'{finding.severity}[{finding.rule}]', str(finding.severity))}{ink.faint(line)}"
     yield from _wrapped(visible(finding.message), "    ", "    ")
@@ -267,7 +272,7 @@ def _advice_lines(hint: str, command: str) -> Iterator[str]:
     if hint:
         yield from _wrapped(f"→ {visible(hint)}", "    ", "      ")
     if command:
-        yield f"      {visible(command)}"
+        yield from (f"      {line}" for line in shell_lines(visible(command)))
 
 
 def _wrapped(text: str, first: str, others: str) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import shlex
+import subprocess
 import sys
 from argparse import Namespace
 from importlib.metadata import metadata
@@ -18,6 +20,8 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.formats.lm_eval_04 import install
 from bot.evaluation.result import Model
 from bot.evaluation.submission import parse_submission
+from bot.pages.environment import shell
+from bot.reporting.markdown import finding_markdown
 from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import base, judgement_of, patched
 
@@ -191,11 +195,32 @@ def test_a_missing_subtask_of_a_group_that_is_measured_again_is_named_once() -> 
     assert not [word for word in words if navigate in word]
 
 
-def test_a_command_is_one_line_however_long_it_is() -> None:
-    judgement = judgement_of({"results_x.json": lacking(config__model_args=f"{ARGS},x={'y' * 300}")})
-    (command,) = (one.command for one in judgement.rows[0].findings if one.command)
-    assert len(command) > 400
-    assert f"      {command}" in terminal_text(judgement, Ink(colour=False)).splitlines()
+def carried_out(script: str, folder: Path) -> list[str]:
+    """What a shell calls: each program and its words; `pip` and `lm_eval` only write down what they are given."""
+    for name in ("pip", "lm_eval"):
+        (folder / name).write_text('#!/bin/sh\nprintf "%s\\0" "${0##*/}" "$@"\n')
+        (folder / name).chmod(0o755)
+    done = subprocess.run(["/bin/sh", "-eu"], input=script, cwd=folder, env={"PATH": f"{folder}:/usr/bin:/bin"},
+                          capture_output=True, text=True, check=True)  # fmt: skip
+    return done.stdout.split("\0")[:-1]
+
+
+@pytest.mark.parametrize("system", ["", 'Don\'t say "$HOME" && stop; go on \\ --as long as you can.', "-- " * 40])
+def test_a_long_command_is_shown_over_lines_that_a_shell_takes_as_one(system: str, tmp_path: Path) -> None:
+    data = lacking(config__model_args=f"{ARGS},x={'y' * 100}", system_instruction=system)
+    finding = missing(data)
+    expected = [word for word in shlex.split(finding.command) if word != "&&"]
+    judgement = judgement_of({"results_x.json": data})
+    terminal = terminal_text(judgement, Ink(colour=False), whole=True).partition("      pip install")
+    shown = {
+        "terminal": f"{terminal[1]}{terminal[2]}".partition("\n\n")[0],
+        "Markdown": "\n".join(finding_markdown(finding)).partition("```sh\n")[2].partition("    ```")[0],
+        "page": html.unescape(shell(finding.command)),
+    }
+    for where, text in shown.items():
+        assert carried_out(text, tmp_path) == expected, where
+        longest = max(map(len, expected)) + len("        --system_instruction  \\")
+        assert max(map(len, text.split("\n"))) < max(110, longest), where
 
 
 def test_the_commands_for_real_files_are_taken_too(reference: Path, monkeypatch: pytest.MonkeyPatch) -> None:

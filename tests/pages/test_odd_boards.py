@@ -70,8 +70,8 @@ def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     assert "No row has a rank yet, 3 incomplete · measured up to" in text(site, "index.html")
     row = text(site, pages_of(site, "rows/")[0])
     assert "because 1 subtask is missing: leaderboard_ifeval." in row
-    assert "lm_eval --model hf --model_args pretrained=org-0/model-000,revision=" in row
-    assert "--tasks leaderboard_ifeval --num_fewshot 0 --batch_size auto --output_path results" in row
+    assert "lm_eval --model hf \\ --model_args pretrained=org-0/model-000,revision=" in row
+    assert "--tasks leaderboard_ifeval --num_fewshot 0 --batch_size auto \\ --output_path results" in row
     assert "0 rows with a score, 3 without ·" in text(site, "columns/ifeval.html")
 
 
