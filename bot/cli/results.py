@@ -101,6 +101,10 @@ def check(
         typer.echo(written[form](), nl=False)  # these lines are workflow commands, already escaped
     else:
         say(written[form]())
+    unknown = {verdict.result.harness.git_hash for verdict in judgement.verdicts if verdict.result is not None
+               and any(found.rule == "unverifiable-harness-commit" for found in verdict.findings)} - {None}  # fmt: skip
+    if unknown and not online:
+        warn(f"--online asks GitHub about {counted(len(unknown), 'harness commit')} that nothing here knows")
     results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
     if any(not one.model.id for one in results.values()):  # these share a row; their paths may tell whose they are
         warn_proposed(proposed_names(results), "check")

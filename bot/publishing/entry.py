@@ -35,6 +35,7 @@ FOLDER = "entries"
 KEPT_FOLDER = "evidence"
 SHA256 = re.compile(r"[0-9a-f]{64}")
 MAX_BYTES = 512 * 1024
+DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 DATE = re.compile(r"(\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?)?", re.ASCII)
 MAX_REMARKS, LONGEST_REMARK = 50, 1_000  # warnings that one entry carries, and the characters of each
 KEPT_TOO_LARGE = (
@@ -62,6 +63,11 @@ class EntryModel(msgspec.Struct, frozen=True, omit_defaults=True):
     precision: str
     chat_template: bool | None
     parameters: int | None = None
+
+    @property
+    def day(self) -> str:
+        """The day of the measurement, where it stands for the revision of a model that only a service has; else ""."""
+        return self.revision if DAY.fullmatch(self.revision) and not self.precision else ""
 
 
 class Evidence(msgspec.Struct, frozen=True):

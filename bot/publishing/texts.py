@@ -396,11 +396,12 @@ def _said_of(entry: Entry, current: Entry | None, beside: Sequence[Entry] = (), 
 
 def _model(entry: Entry) -> str:
     """The model as a link to its page on the Hub, at the revision where that is a commit; text for another name."""
-    model, revision = entry.model.id, entry.model.revision
+    model, revision, day = entry.model.id, entry.model.revision, entry.model.day
+    said = f"measured on {day}" if day else f"revision {code(revision or 'unknown')}"
     if not HUB_MODEL.fullmatch(model):
-        return f"{code(model)}, revision {code(revision or 'unknown')}"
+        return f"{code(model)}, {said}"
     page = f"{model_url(model)}/tree/{revision}" if COMMIT.fullmatch(revision) else model_url(model)
-    return f"[{code(model)}]({page}), revision {code(revision or 'unknown')}"
+    return f"[{code(model)}]({page}), {said}"
 
 
 def _with_error(score: float | None, stderr: float | None) -> str:

@@ -31,6 +31,9 @@ MODELS_NAMED = 3  # models that are named
 SEVERAL = 3  # tasks, of which a decision that all ask for is said once
 WRITTEN = 20  # columns that are left out and written as comments; of others the id is named
 COMMENTED = re.compile(r"^\s*#\s*TODO\b", re.MULTILINE)
+OPTIONAL = re.compile(
+    r"^\s*#\s*TODO: (?:the harness versions|whether) ", re.MULTILINE
+)  # all rows are right without them
 TOO_FEW = (
     "a model without one of a board's columns has no rank, and too few of the models above have these as"
     " well, or they are speeds, which are no scores. Put them into a second board, or take away the # of those that"
@@ -243,10 +246,12 @@ def _task(task: DraftTask, said: Collection[str] = ()) -> Iterator[str]:
 
 
 def left_to_decide(text: str) -> str:
-    """Say which TODO of a drafted file readers see, and how many others it has; "" for none."""
-    seen, others = list(unfinished_keys(tomllib.loads(text))), len(COMMENTED.findall(text))
+    """Say which TODO of a drafted file readers see, and how many others change rows or nothing; "" for none."""
+    seen, optional = list(unfinished_keys(tomllib.loads(text))), len(OPTIONAL.findall(text))
+    deciding = len(COMMENTED.findall(text)) - optional
     said = [f"readers see {len(seen)} TODO ({examples(seen)})"] if seen else []
-    said += [f"{others} TODO in comments {'is' if others == 1 else 'are'} optional"] if others else []
+    said += [f"{deciding} TODO in comments {'decides' if deciding == 1 else 'decide'} what counts"] if deciding else []
+    said += [f"{optional} TODO in comments {'is' if optional == 1 else 'are'} optional"] if optional else []
     return ", ".join(said)
 
 

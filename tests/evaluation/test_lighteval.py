@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from copy import deepcopy
 from typing import Any
@@ -192,8 +193,27 @@ def test_a_command_measures_again_what_013_measured() -> None:
         "lighteval accelerate 'model_name=acme/atlas-7b,revision=main,dtype=float16,"
         "generation_parameters={\"temperature\": 0}' 'mmlu:anatomy|5' --output-dir results --save-details"
     )
-    older = read(release_011())
-    assert not rerun(Rerun(older.model, tuple(older.leaves), 5, older.settings))
+
+
+def test_a_command_measures_again_what_an_older_release_measured() -> None:
+    known = format_of("lighteval")
+    assert known.rerun is not None
+    assert known.install is not None
+    file = release_011()
+    result = read(file)
+    wanted = Rerun(result.model, tuple(result.leaves), 5, result.settings)
+    *_, spelled, tasks, out, folder, details = shlex.split(known.rerun(wanted))
+    assert spelled == 'model_name=acme/atlas-7b,revision=main,dtype=float16,generation_parameters={"temperature": 0}'
+    assert tasks == "leaderboard|mmlu:anatomy|5|0,leaderboard|mmlu:virology|5|0"
+    assert (out, folder, details) == ("--output-dir", "results", "--save-details")
+    assert known.install("huggingface/lighteval", "0.11.0", wanted) == "pip install lighteval==0.11.0"
+    assert known.install("acme/lighteval", "0a1b2c3", wanted).endswith("git+https://github.com/acme/lighteval@0a1b2c3'")
+
+    file["config_general"]["model_config"]["use_chat_template"] = True  # as 0.9 and 0.10 record their option
+    model = read(file).model
+    assert "--use-chat-template" in known.rerun(Rerun(model, tuple(result.leaves), 5, result.settings))
+    frame = read(release_08())  # says nothing of the backend
+    assert not known.rerun(Rerun(frame.model, tuple(frame.leaves), 0, frame.settings))
 
 
 def test_a_chat_template_is_used_where_the_file_says_so_alone() -> None:

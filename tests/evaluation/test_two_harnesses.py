@@ -100,5 +100,7 @@ def test_a_missing_leaf_is_measured_by_its_own_tool() -> None:
     entry = entry_of(row)
     assert entry is not None
     [command] = measure_commands(entry, board(), {"quiz"})
-    assert command.startswith("lighteval accelerate model_name=")
-    assert "'quiz|0'" in command
+    installing, _, call = command.partition(" && ")
+    assert installing == f"pip install 'lighteval @ git+https://github.com/huggingface/lighteval@{'0f3c' * 10}'"
+    assert call.startswith("lighteval accelerate model_name=")
+    assert "'quiz|0'" in call

@@ -29,6 +29,8 @@ from bot.publishing.changes import BoardChange, additions, change_of
 from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
 from bot.publishing.models import ModelFacts
+from bot.publishing.publication import entry_marker
+from bot.publishing.texts import request_text
 from bot.reporting.comparison import sentence_of
 from tests.evaluation.judging import declared
 from tests.pages.boards import board_of_rows, found, generated, site_of, site_of_long_names
@@ -63,6 +65,16 @@ def test_one_row_is_told_in_the_singular() -> None:
     assert "1 row · " in text(site, "about.html")
     assert "· 1 row with a score ·" in text(site, "columns/bbh.html")
     assert "Does it follow" not in text(site, "columns/bbh.html")  # one row cannot say it
+
+
+def test_the_day_of_a_model_of_a_service_is_no_revision() -> None:
+    [row] = generated(1)
+    row = replace(row, model=replace(row.model, id="openrouter/x-ai/grok", revision="2026-01-21", precision=""))
+    page = text(site_of((row,)), pages_of(site_of((row,)), "rows/")[0])
+    request = request_text(row, None, entry_marker(row)).body
+    for said in (page, request):
+        assert "measured on 2026-01-21" in said
+        assert "revision" not in said
 
 
 def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:

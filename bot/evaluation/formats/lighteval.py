@@ -7,6 +7,7 @@ the number of samples (-1): it is recovered from value and standard error where 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
@@ -207,14 +208,18 @@ def _places(general: Mapping[str, Any], *, counts_samples: bool) -> dict[str, st
     }
 
 
+TEMPLATE = re.compile(r"(?<![^,])use_chat_template=True(?![^,])")  # until 0.10 an option of the command
 BACKENDS = {"accelerate": "accelerate", "vllm": "vllm", "hf": "accelerate"}  # the last one is lm-eval's word
 
 
 def rerun(wanted: Rerun) -> str:
-    """The call of lighteval 0.13, which alone writes keys of one bar; for models that it loads itself."""
+    """The call of lighteval for models that it loads itself, from 0.9 on: older files do not say how they were.
+
+    A key of two bars is of a release before 0.12.2, all of which take a third number: whether shots may be left out.
+    """
     model, settings = wanted.model, wanted.settings
-    backend = BACKENDS.get(model.source, "")
-    is_known = backend and all(key.count("|") == 1 for key in wanted.leaf_keys)
+    backend, bars = BACKENDS.get(model.source, ""), {key.count("|") for key in wanted.leaf_keys}
+    is_known = backend and (bars == {1} or (bars == {2} and model.args))
     if not is_known or not model.id or settings.keys() - {"generation_parameters", *FLAGS}:
         return ""
     args = {"model_name": model.id, "revision": model.revision or model.requested_revision, "dtype": model.precision}
@@ -223,8 +228,18 @@ def rerun(wanted: Rerun) -> str:
         return ""  # it would begin another argument
     args["generation_parameters"] = settings.get("generation_parameters", "")
     spelled = ",".join(f"{name}={value}" for name, value in args.items() if value)
-    tasks = ",".join(wanted.leaf_keys)
-    return command_line(["lighteval", backend, spelled, tasks, "--output-dir", "results", "--save-details"])
+    tasks = ",".join(f"{key}|0" if bars == {2} else key for key in wanted.leaf_keys)
+    template = ["--use-chat-template"] if TEMPLATE.search(model.args) else []
+    return command_line(["lighteval", backend, spelled, tasks, *template, "--output-dir", "results", "--save-details"])
+
+
+def install(repository: str, version: str, wanted: Rerun) -> str:
+    """The call of pip that installs a release or commit with what the backend needs besides."""
+    name = "lighteval[vllm]" if wanted.model.source == "vllm" else "lighteval"
+    if "." in version and repository == REPOSITORY:
+        return command_line(["pip", "install", f"{name}=={version}"])
+    at = f"v{version}" if "." in version else version
+    return command_line(["pip", "install", f"{name} @ git+https://github.com/{repository}@{at}"])
 
 
 LIGHTEVAL = Format(
@@ -233,6 +248,7 @@ LIGHTEVAL = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    install=install,
     stderr_key=stderr_after,
     naming="run with model_name=<organization>/<name>,revision=<commit> of a model on the Hub",
     pinning="add revision=<40 hex digits> to the model's arguments",

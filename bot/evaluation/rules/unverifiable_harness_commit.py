@@ -34,10 +34,9 @@ def unverifiable_harness_commit(case: Case) -> Violations:
     if judged.answer == "unknown" and case.takes_format:
         harness = case.result.harness
         is_lm_eval = harness.repository is None and (harness.git_hash or harness.name == LM_EVAL)
-        ask = "ask GitHub for the commit with `check --online`, or " if harness.git_hash else ""
         yield Violation(
             judged.why,
-            f"{ask}measure with lm-eval 0.4.9 or later, which records its release"
+            "measure with lm-eval 0.4.9 or later, which records its release"
             if is_lm_eval
             else "the result may be right; declare the versions of the tool under [[harness.accepted]]",
             case.result.pointer_to("commit"),
