@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from bot.errors import Refused
 from bot.platforms.discussions import Conversation, Duplicate, MarkedComments
 from bot.platforms.source import Source
 from bot.publishing.board import Board
@@ -67,6 +69,12 @@ class Target(Protocol):
     def contains(self, commit: str) -> bool:
         """Tell whether the history of the main branch has a commit; if not, somebody rewrote the history."""
         ...
+
+    def lost(self, commit: str) -> bool:
+        """Tell whether main went back behind a commit that it had; not where the token may not read its history."""
+        with suppress(Refused):
+            return not self.contains(commit)
+        return False
 
     def identity(self) -> str:
         """The service's id of the repository, "" if there is none; one made again under its name has another."""

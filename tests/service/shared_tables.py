@@ -32,6 +32,10 @@ class SharedTable(ABC):
         """A person pushes the table to main."""
 
     @abstractmethod
+    def go_back(self) -> None:
+        """A person takes the last commit from main, by force."""
+
+    @abstractmethod
     def push(self, model: str, right: tuple[int, int, int] = (50, 60, 70)) -> None:
         """A result arrives at the source."""
 
@@ -79,6 +83,10 @@ class HubTable(SharedTable):
 
     def edit(self, data: bytes) -> None:
         self.story.hub.push(self.story.target, {"board.csv": data}, "By hand", user="ann")
+
+    def go_back(self) -> None:
+        target = self.story.target
+        target.refs["refs/heads/main"] = list(target.main.history())[1]
 
     def push(self, model: str, right: tuple[int, int, int] = (50, 60, 70)) -> None:
         self.story.push(model=model, right=right)
@@ -130,6 +138,10 @@ class GitHubTable(SharedTable):
 
     def edit(self, data: bytes) -> None:
         self.story.target.git.push("heads/main", {"board.csv": data}, "By hand", "ann")
+
+    def go_back(self) -> None:
+        git = self.story.target.git
+        git.refs["heads/main"] = git.commits[git.refs["heads/main"]].parents[0]
 
     def push(self, model: str, right: tuple[int, int, int] = (50, 60, 70)) -> None:
         self.story.source.git.push("heads/main", {path_of(model): result(model, right=right)})

@@ -16,12 +16,14 @@ from bot.service.store.engine import connect
 from bot.service.store.state import Store
 from tests.platforms.git.test_source import Folder
 from tests.platforms.github.fixtures import github
+from tests.service.github_stories import TARGET, GitHubStory
 from tests.service.model_stories import LOGICS, SUMS, ModelStory
 from tests.service.passes import settle
 from tests.service.shared_tables import SERVICES, START, SharedTable, shared_table
 from tests.service.stories import KEY, Story
 from tests.service.table_stories import watch_of
 from tests.variants import one_of
+from tests.world.github_server import GitHubServer
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
 from tests.world.routes_talk import merged_changes
@@ -65,6 +67,66 @@ def test_a_hand_edit_elsewhere_changes_nothing_in_the_request(shared: SharedTabl
     shared.merge(1)
     assert shared.table() == edited + ROW
     assert shared.settle() == []
+
+
+def test_what_main_lost_does_not_come_back_with_a_request(shared: SharedTable) -> None:
+    shared.edit(START + PERSON)
+    shared.settle()
+    shared.go_back()
+    shared.settle()
+
+    [request] = shared.requests()
+    assert (request == 3) == (REPLACED in shared.text(2 if request == 3 else 1))
+    assert (shared.table(request), shared.conflicts(request)) == (START + ROW, [])
+    shared.merge(request)
+    assert shared.table() == START + ROW
+    assert shared.settle() == []
+
+
+def test_rows_that_main_lost_do_not_come_back_with_a_request_for_another(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.push()
+    story.settle()
+    before = story.target.main
+    hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.push(model="acme/borea-1b")
+    story.settle()
+    [old] = story.requests
+    story.target.refs["refs/heads/main"] = before
+    story.settle()
+
+    [request] = story.requests
+    assert (old.status, request.title) == ("closed", old.title)
+    hub.merge(story.target, request)
+    rows = [path for path, _ in story.target.main.tree.files() if path.startswith("entries/")]
+    assert [path.split("/")[3] for path in rows] == ["borea-1b"]
+    story.settle()
+    assert story.requests == []
+    story.news()
+    story.end()
+
+
+@pytest.mark.slow
+def test_on_github_a_branch_loses_what_main_lost(github: GitHubServer, tmp_path: Path) -> None:
+    story = GitHubStory(github, tmp_path)
+    git, before = story.target.git, story.target.git.refs["heads/main"]
+    story.source.git.push("heads/main", {path_of(): result()})
+    story.settle()
+    github.state.merge(TARGET, 1)
+    story.settle()
+    story.source.git.push("heads/main", {path_of("acme/borea-1b"): result("acme/borea-1b")})
+    story.settle()
+    [request] = story.target.pulls("open")
+    git.refs["heads/main"] = before
+    story.settle()
+
+    assert story.target.pulls("open") == [request]
+    github.state.merge(TARGET, request.number)
+    rows = [path for path in git.files(git.refs["heads/main"]) if path.startswith("entries/")]
+    assert [path.split("/")[3] for path in rows] == ["borea-1b"]
+    assert "held" in {one.outcome for one in story.settle()}
+    story.contexts.store.close()
 
 
 def test_who_may_not_see_the_history_of_the_board_still_gets_every_other_row(hub: Hub, tmp_path: Path) -> None:
@@ -294,6 +356,10 @@ def test_in_a_folder_the_branch_is_brought_up_to_main(tmp_path: Path) -> None:
     watch = watch_of("results", "board", "pull-request")
     settle(contexts.open_context(watch))
     board.push({"board.csv": START + PERSON})
+    settle(contexts.open_context(watch))
+    board.push({"board.csv": START + b"draco-1b,1.00,not meant\n" + PERSON})
+    settle(contexts.open_context(watch))
+    board.git("reset", "--hard", "HEAD~1")
     settle(contexts.open_context(watch))
 
     board.git("merge", "--no-edit", "leaderboard-bot/rolling/tiny")

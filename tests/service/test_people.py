@@ -35,6 +35,7 @@ from tests.service.stories import Story
 from tests.world.discussions import Discussion
 from tests.world.hub import Hub
 from tests.world.results import path_of, revision_of
+from tests.world.routes_talk import merged_changes
 from tests.world.server import served
 
 MODELS = [f"acme/m{number}" for number in range(9)]
@@ -79,6 +80,9 @@ class Town:
         mine = [one for one in found if one.status == status and f"{model} " in one.title]
         return mine[-1] if mine else None
 
+    def conflicts(self, request: Discussion) -> list[str]:
+        return merged_changes(self.story.target, request).conflicts
+
     def row(self, model: str) -> bytes | None:
         return self.hub.file(self.story.target, self.path(model))
 
@@ -121,9 +125,10 @@ def rewrite_source(town: Town, model: str, luck: random.Random) -> None:
 
 
 def merge(town: Town, model: str, luck: random.Random) -> None:
+    """A request that does not merge before the next pass stays as it is."""
     del luck
     request = town.request_of(model)
-    if request is not None:
+    if request is not None and not town.conflicts(request):
         town.removed.pop(model, None)
         town.hub.merge(town.story.target, request)
 
@@ -235,6 +240,8 @@ def settle(town: Town) -> WatchPass:
             [done] = settle_watches(story.contexts, [story.watch])
             now = repr((state_of(town), done.ledgers))
             if now == before and all(one.outcome != "failed" for one in done.outcomes):
+                opened = town.hub.requests(town.story.target, "open", "bot")
+                assert [one.title for one in opened if town.conflicts(one)] == []
                 return done
             before = now
     raise AssertionError([one.text for one in done.outcomes])

@@ -274,7 +274,7 @@ class Folder(Target):
         self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED, CLOSED, KEPT))
         self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
         self._entries_seen = ""
-        self._moved: dict[tuple[str, str], AbstractSet[str]] = {}
+        self._moved: dict[tuple[str, str], AbstractSet[str] | None] = {}
 
     def check(self) -> None:
         """See that the folder can be a target. Raises CallError for a file, or a folder that is not a repository."""
@@ -395,13 +395,20 @@ class Folder(Target):
         return Request(mark.key, merged.files, PostText(title, body.strip()), conflicts=merged.conflicts)
 
     def _merged(self, base: str, files: Mapping[str, bytes | None]) -> Merged:
-        """These files of a request as merging it would leave them, those alone that change main then."""
+        """These files of a request as merging it would leave them, those alone that change main then.
+
+        Where main went back behind `base`, nothing merges: what main lost would come along.
+        """
         repository, main = self._repository, self._repository.main
         if base == main or not files:
             return Merged(files, frozenset())
         if (base, main) not in self._moved:  # requests of one pass began at the same commit
-            self._moved = {(base, main): repository.changed(base, main).keys()}
-        moved = self._moved[base, main] & files.keys()
+            is_lost = bool(base) and self.lost(base)
+            self._moved = {(base, main): None if is_lost else repository.changed(base, main).keys()}
+        changed = self._moved[base, main]
+        if changed is None:
+            return Merged(files, frozenset(files))
+        moved = changed & files.keys()
         was, now = ({path: repository.read(commit, path) for path in moved} for commit in (base, main))
         merged = merge_files(was, now, {path: files[path] for path in moved})
         brings = {path for path, data in merged.files.items() if data != now[path]} | merged.conflicts

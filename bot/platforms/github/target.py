@@ -375,9 +375,14 @@ class GitHubTarget(Target):
         return Request(str(pull.number), merged.files, text, pull.html_url, self._pushes(pull), merged.conflicts)
 
     def _merged(self, pull: PullRequest, files: Mapping[str, bytes | None]) -> Merged:
-        """These files of a request as merging it would leave them, those alone that change main then."""
+        """These files of a request as merging it would leave them, those alone that change main then.
+
+        Where main went back behind the commit at which it began, nothing merges: what main lost would come along.
+        """
         head, known = pull.head.sha, self.known.find(pull.number) or {}
         noted = known.get("base", "") if known.get("head") == head else ""
+        if noted not in {"", self._main} and self.lost(noted):
+            return Merged(files, frozenset(files))
         return self._merge(noted or self._source.fork_point(head, self._main), self._main, files)
 
     def _merge(self, base: str | None, main: str, files: Mapping[str, bytes | None]) -> Merged:

@@ -304,8 +304,14 @@ class HubTarget(Target):
         return (self.known.find(num) or {}).get("base", "")
 
     def _merged(self, num: int, files: Files) -> Merged:
-        """These files of a request as merging it would leave them: it began at a commit that main may have left."""
-        return self._merge(self._base(num), self.head(), files)
+        """These files of a request as merging it would leave them: it began at a commit that main may have left.
+
+        Where main went back behind that commit, nothing merges: what main lost would come along.
+        """
+        base = self._base(num)
+        if base not in {"", self.head()} and self.lost(base):
+            return Merged(files, frozenset(files))
+        return self._merge(base, self.head(), files)
 
     def _merge(self, base: str, main: str, files: Files) -> Merged:
         if base in {"", main} or not files:

@@ -321,7 +321,10 @@ def observe_rows(
                 note = RowDecision(wanted, what, where=to, when=context.clock())
                 state.decide(to, key, [*(one for one in decisions if one.what == "declined"), note])
                 marked.add(key)
-        context.mark(marks("row", sorted(marked | _beside(state, moved, held, there)), [to]))
+        marked |= _beside(state, moved, held, there)
+        if form == "pull-request" and since and target.lost(since):
+            marked |= state.rows.all_keys()  # each open request may bring what main lost
+        context.mark(marks("row", sorted(marked), [to]))
 
 
 def _beside(state: WatchState, moved: Collection[str], held: Collection[str], there: Collection[str]) -> set[str]:
