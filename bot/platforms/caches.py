@@ -99,6 +99,12 @@ class KnownThreads:
         """How many of one kind are open."""
         return len(self.open_since(kind))
 
+    def note_lost(self, is_lost: Callable[[str], bool]) -> None:
+        """Remember of each open request whether the commit of main at which it began is lost."""
+        for num, row in self.open_since("pull_request"):
+            if row.get("base"):
+                self.note(num, {"lost": "yes" if is_lost(row["base"]) else ""})
+
     def clear(self) -> None:
         """Forget everything."""
         self._rows.clear()

@@ -76,6 +76,10 @@ class Target(Protocol):
             return not self.contains(commit)
         return False
 
+    def note_lost(self) -> None:
+        """Remember which open requests began at a commit that main has no more."""
+        return
+
     def identity(self) -> str:
         """The service's id of the repository, "" if there is none; one made again under its name has another."""
         return ""

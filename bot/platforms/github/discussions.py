@@ -191,7 +191,7 @@ class GitHubDiscussions:
 
     def note_head(self, num: int, mark: Marker, head: str, base: str) -> None:
         """Remember the last commit that we wrote for a request, and the commit of main in it, "" if it may be older."""
-        row = {"kind": "pull_request", "status": "open", "mark": mark.name, "head": head, "base": base}
+        row = {"kind": "pull_request", "status": "open", "mark": mark.name, "head": head, "base": base, "lost": ""}
         self.known.note(num, row)
 
     def is_newest(self, num: int, head: str) -> bool:

@@ -263,6 +263,10 @@ class GitHubTarget(Target):
         """Tell whether the history of the default branch has a commit."""
         return self._source.contains(self.head(), commit)
 
+    def note_lost(self) -> None:
+        """Remember which open requests began at a commit that main has no more."""
+        self.known.note_lost(self.lost)
+
     def identity(self) -> str:
         """The id of the repository, requested each time. Raises Unavailable or Refused."""
         return str(self.client.get(f"/repos/{self.address.name}")["id"])
@@ -381,7 +385,7 @@ class GitHubTarget(Target):
         """
         head, known = pull.head.sha, self.known.find(pull.number) or {}
         noted = known.get("base", "") if known.get("head") == head else ""
-        if noted not in {"", self._main} and self.lost(noted):
+        if noted and known.get("lost"):
             return Merged(files, frozenset(files))
         return self._merge(noted or self._source.fork_point(head, self._main), self._main, files)
 

@@ -155,6 +155,10 @@ class HubTarget(Target):
         """Tell whether the history of main has a commit."""
         return self.source.contains(self.head(), commit)
 
+    def note_lost(self) -> None:
+        """Remember which open requests began at a commit that main has no more."""
+        self.known.note_lost(self.lost)
+
     def identity(self) -> str:
         """The id of the repository. Raises Unavailable or Refused."""
         path = f"/api/{self.address.kind}s/{self.address.name}"
@@ -281,7 +285,8 @@ class HubTarget(Target):
         self.discussions.note_head(num, self.refs.get(f"refs/pr/{num}", ""))
         if pushes or "base" not in (self.known.find(num) or {}):
             with suppress(Refused):  # then the Hub's own word about conflicts counts
-                self.known.note(num, {"base": self._found_base(num, thread)})
+                base = self._found_base(num, thread)
+                self.known.note(num, {"base": base, "lost": "yes" if base and self.lost(base) else ""})
         proposed = self.proposed(num, mark, paths, files)
         merged = self._merged(num, proposed)
         conflicts = merged.conflicts
@@ -308,10 +313,9 @@ class HubTarget(Target):
 
         Where main went back behind that commit, nothing merges: what main lost would come along.
         """
-        base = self._base(num)
-        if base not in {"", self.head()} and self.lost(base):
+        if (self.known.find(num) or {}).get("lost"):
             return Merged(files, frozenset(files))
-        return self._merge(base, self.head(), files)
+        return self._merge(self._base(num), self.head(), files)
 
     def _merge(self, base: str, main: str, files: Files) -> Merged:
         if base in {"", main} or not files:

@@ -322,9 +322,16 @@ def observe_rows(
                 state.decide(to, key, [*(one for one in decisions if one.what == "declined"), note])
                 marked.add(key)
         marked |= _beside(state, moved, held, there)
-        if form == "pull-request" and since and target.lost(since):
-            marked |= state.rows.all_keys()  # each open request may bring what main lost
+        if form == "pull-request" and since and target.lost(since):  # open requests may bring what main lost
+            target.note_lost()
+            marked |= _proposed_rows(state, there) - held - state.decided(to).keys()
         context.mark(marks("row", sorted(marked), [to]))
+
+
+def _proposed_rows(state: WatchState, there: Mapping[str, str]) -> set[str]:
+    """The rows that are not on main as the source has them."""
+    accepted = state.rows.accepted()
+    return {key for key in state.rows.all_keys() if there.get(key, "") != accepted.get(key, "")}
 
 
 def _beside(state: WatchState, moved: Collection[str], held: Collection[str], there: Collection[str]) -> set[str]:
