@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from markupsafe import Markup, escape
 
@@ -26,7 +27,7 @@ TINTS = 6  # of a column's cells, the lowest without colour
 LONG = 12  # letters of a part of a name that fit on a phone
 NARROW, WORDY, WIDEST = 9, 12, 14  # letters of a part of a title that fit into a column of each width
 HEAD = 42  # letters of a column's title
-VAGUE_ROWS = 10  # of a range over tasks that may be shown on a small board
+LACKING = 24  # letters of the column that a row lacks
 SMALLEST = 3  # rows of a board on which one searches
 FEWEST_SHOWN = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
@@ -50,8 +51,20 @@ class BoardColumn:
     href: str = ""
     full: str = ""  # the whole title where the head shows less
     group: str = ""  # what stands above the title
-    style: str = ""  # "task", and the class of a group that can be folded
+    style: str = ""  # "task", the class of a group that can be folded, and "first" of a group that cannot
     holds: int = 0  # the number of tasks of a group that can be folded
+    span: int = 0  # the number of columns over which the group's name stands
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreColumn:
+    """A column of scores: of a task, or where there is none of a group; `kinds` are the classes of all of its cells."""
+
+    task: Task | None
+    group: str
+    title: str
+    kinds: tuple[str, ...]
+    span: int = 0
 
 
 def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_raw: bool = False) -> bytes:
@@ -81,9 +94,9 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         newest=max((row.entry.date for row in board.rows), default="")[:10],
         figures=() if is_raw else tuple(_figures(content)),
         over_tasks=any(row.is_over_tasks for row in board.rows),
-        is_vague=any(_is_vague(content, row) for row in board.rows),
         is_bare=is_bare(board.rows),
         is_many=len(board.leaderboard.tasks) > UNFOLDED,
+        is_full=_is_wide(board.rows),
         is_wide=_is_wide(board.rows) or longest > NARROW,
         is_wordy=longest > WORDY,
         widest=WIDEST,
@@ -183,24 +196,38 @@ def _figures(content: PageContent) -> Iterator[Figure]:
         yield over_time("Average by the date of measuring, with the best up to each day", points, axis)
 
 
+def _score_columns(content: PageContent) -> list[ScoreColumn]:
+    """The columns of scores: groups come first, but where a click opens their tasks, these stand beside them."""
+    board = content.board.leaderboard
+    fold = {group: (f"g{place}",) for place, group in enumerate(board.groups)} if content.is_folded else {}
+    shown = heads([task.title for task in board.tasks], [task.group for task in board.tasks])
+    runs = [] if fold else [len([*run]) for _, run in groupby(shown, key=lambda head: head[0])]
+    spans = {sum(runs[:place]): length for place, length in enumerate(runs)}
+    tasks = [
+        ScoreColumn(
+            task,
+            *head,
+            fold.get(task.group or "", ("first",) if place in spans and len(runs) > 1 else ()),
+            span if head[0] else 0,
+        )
+        for place, (task, head) in enumerate(zip(board.tasks, shown, strict=True))
+        for span in [spans.get(place, 0)]
+    ]
+    groups = {name: ScoreColumn(None, name, name, ("group",)) for name in board.groups}
+    if not fold:
+        return [*groups.values(), *tasks]
+    beside = {name: [group, *(one for one in tasks if one.group == name)] for name, group in groups.items()}
+    return [one for task in tasks for one in (beside.pop(task.group, []) if task.group in groups else [task])]
+
+
 def _columns(content: PageContent, differing: Container[str], *, is_raw: bool) -> list[BoardColumn]:
-    tasks = content.board.leaderboard.tasks
     without = [BoardColumn("average_without_quarantined", "Without quarantined")] if content.has_quarantined else []
     return [
         BoardColumn("rank", "Rank", "rank", "scores.html#ranks"),
         BoardColumn("model", "Model", "text"),
         BoardColumn("average", "Average", "", "scores.html#uncertainty"),
         *without,
-        *(
-            BoardColumn(
-                name, with_end(name, HEAD), "", "scores.html#columns", holds=len(ids) if content.is_folded else 0
-            )
-            for name, ids in content.board.leaderboard.groups.items()
-        ),
-        *(
-            _column(content, task, *head, is_raw=is_raw)
-            for task, head in zip(tasks, heads([one.title for one in tasks], [one.group for one in tasks]), strict=True)
-        ),
+        *(_column(content, column, is_raw=is_raw) for column in _score_columns(content)),
         *(_other(column) for column in content.board.leaderboard.columns),
         *([BoardColumn("evidence", "Evidence", "text")] if content.has_evidence else []),
         *([BoardColumn("size", "Size (B)")] if "size" in differing else []),
@@ -214,59 +241,72 @@ def _other(column: DeclaredColumn) -> BoardColumn:
     return BoardColumn(column.id, with_end(column.title, HEAD) + unit, "" if column.higher_is_better else "low")
 
 
-def _column(content: PageContent, task: Task, group: str, title: str, *, is_raw: bool) -> BoardColumn:
+def _column(content: PageContent, column: ScoreColumn, *, is_raw: bool) -> BoardColumn:
+    task, shown = column.task, with_end(column.title, HEAD)
+    if task is None:
+        holds = len(content.board.leaderboard.groups[column.group]) if content.is_folded else 0
+        return BoardColumn(column.group, shown, "", "scores.html#columns", style="group", holds=holds)
     is_low = is_raw and not task.higher_is_better
-    shown = with_end(title, HEAD)
     said = ", lower is better" * is_low + ", quarantined" * bool(task.quarantined)
-    full = task.title + said if shown != task.title else ""
     return BoardColumn(
         task.id,
         shown + said,
         "low" if is_low else "",
         column_page(task.id),
-        full,
-        group,
-        f"task {_fold_of(content, task.id)}".strip(),
+        task.title + said if shown != task.title else "",
+        column.group,
+        " ".join(("task", *column.kinds)),
+        span=column.span,
     )
 
 
 def board_lines(content: PageContent) -> list[Line]:
     """The lines of all rows."""
     rows = content.board.rows
-    columns = {task.id: content.fields.get(task.id) or [0.0] for task in content.board.leaderboard.tasks}
-    # the lowest score of each column, and the width of one tint
-    tints = {task: (scores[0], (scores[-1] - scores[0]) / TINTS) for task, scores in columns.items()}
+    columns = [(column, *_tint(content, column)) for column in _score_columns(content)]
     longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in rows)
     differing, is_told = _differing(content), content.warnings_differ
-    return [_line(content, row, tints, longest, differing, is_told=is_told) for row in rows]
+    return [_line(content, row, columns, longest, differing, is_told=is_told) for row in rows]
+
+
+def _tint(content: PageContent, column: ScoreColumn) -> tuple[float, float]:
+    """The lowest score of a column, and the width of one tint."""
+    if column.task is None:
+        groups = (group for row in content.board.rows for group in row.entry.groups if group.title == column.group)
+        scores = sorted(group.score for group in groups if group.score is not None)
+    else:
+        scores = content.fields.get(column.task.id, [])
+    return (scores[0], (scores[-1] - scores[0]) / TINTS) if scores else (0.0, 0.0)
 
 
 def _line(
     content: PageContent,
     row: BoardRow,
-    tints: Mapping[str, tuple[float, float]],
+    columns: Sequence[tuple[ScoreColumn, float, float]],
     longest: float,
     differing: Container[str],
     *,
     is_told: bool,
 ) -> Line:
     had = {score.id: score for score in row.entry.tasks}
-    scores, raws, odd = "", "", content.odd.get(row.entry.key, {})
     groups = {group.title: group for group in row.entry.groups}
-    for title in content.board.leaderboard.groups:
-        group = groups.get(title)
-        cell = f"<td class=group>{_with_error(group.score, group.stderr) if group else MISSING}"
-        scores, raws = scores + cell, raws + cell
-    for task, (low, width) in tints.items():
-        score = had.get(task, ABSENT)
+    odd = content.odd.get(row.entry.key, {})
+    scores, raws = "", ""
+    for column, low, width in columns:
+        task, group = column.task, groups.get(column.group)
+        score = had.get(task.id, ABSENT) if task else group or ABSENT
         level = 0 if score.score is None or not width else min(TINTS - 1, int((score.score - low) / width))
-        kinds = [f"q{level}"] * (level > 0) + ["odd"] * (task in odd) + _fold_of(content, task).split()
+        is_odd = (
+            task.id in odd if task else content.is_folded and not odd.keys().isdisjoint(group.tasks if group else ())
+        )
+        kinds = [*([f"q{level}"] if level > 0 else []), *(["odd"] if is_odd else []), *column.kinds]
         begin = f'<td class="{" ".join(kinds)}">' if len(kinds) > 1 else f"<td class={kinds[0]}>" if kinds else "<td>"
-        scores += begin + _with_error(score.score, score.stderr)
-        raws += begin + raw(score.raw)
+        shown = begin + _with_error(score.score, score.stderr)
+        scores += shown
+        raws += begin + raw(had.get(task.id, ABSENT).raw) if task else shown
     values = {one.id: one.value for one in row.entry.columns}
-    for column in content.board.leaderboard.columns:
-        cell = f"<td class=other>{_text(_amount(values.get(column.id)))}"
+    for other in content.board.leaderboard.columns:
+        cell = f"<td class=other>{_text(_amount(values.get(other.id)))}"
         scores, raws = scores + cell, raws + cell
     before, after = _before(content, row, longest), _after(content, row, differing)
     warned = f" data-warnings={len(row.entry.warnings)}" if is_told and row.entry.warnings else ""
@@ -286,28 +326,12 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
         link += f" <small>{_text(setup)}</small>"
     average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
     without = content.has_quarantined and f"<td>{points(average_without(entry, content.board.leaderboard))}"
-    return f"<td{_place_of(content, row)}>{row.ranks}<th>{link}{average}{without or ''}"
+    return f"<td{_place_of(row)}>{row.ranks}<th>{link}{average}{without or ''}"
 
 
-def _place_of(content: PageContent, row: BoardRow) -> str:
-    """The place by the average, where it is not the rank itself; a range over tasks that says too little is vague."""
-    if row.rank is None or row.ranks == str(row.position):
-        return ""
-    return f" data-place={row.position}{' data-vague' if _is_vague(content, row) else ''}"
-
-
-def _is_vague(content: PageContent, row: BoardRow) -> bool:
-    """Tell whether tasks leave a row more than a tenth of a board's places."""
-    span = (row.worst or 0) - (row.rank or 0)
-    return row.is_over_tasks and span > max(VAGUE_ROWS, content.ranked / 10)
-
-
-def _fold_of(content: PageContent, task: str) -> str:
-    """The class of a column that the heading of its group folds; "" where nothing is folded."""
-    if not content.is_folded:
-        return ""
-    groups = content.board.leaderboard.groups.values()
-    return next((f"g{place}" for place, ids in enumerate(groups) if task in ids), "")
+def _place_of(row: BoardRow) -> str:
+    """The place by the average, where it is not the rank itself."""
+    return "" if row.rank is None or row.ranks == str(row.position) else f" data-place={row.position}"
 
 
 def _amount(value: float | None) -> str:
@@ -381,7 +405,8 @@ def _lack(content: PageContent, entry: Entry) -> str:
     lacking = [task.title for task in content.board.leaderboard.tasks if task.id not in had]
     if not lacking or entry.average is not None:
         return ""
-    return f"<small>{_text(f'no {lacking[0]}' if len(lacking) == 1 else f'{len(lacking)} missing')}</small>"
+    said = with_end(f"no {lacking[0]}", LACKING) if len(lacking) == 1 else f"{len(lacking)} missing"
+    return f"<small class=lack>{breakable(said)}</small>"
 
 
 def _with_error(value: float | None, stderr: float | None) -> str:

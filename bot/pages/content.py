@@ -285,9 +285,8 @@ class PageContent:
 
     @cached_property
     def is_folded(self) -> bool:
-        """Tell whether the tasks of each group are opened by a click: there are many, and all have a group."""
-        tasks = self.board.leaderboard.tasks
-        return len(tasks) > UNFOLDED and all(task.group for task in tasks)
+        """Tell whether the tasks of each group are opened by a click: there are many, and some have a group."""
+        return len(self.board.leaderboard.tasks) > UNFOLDED and bool(self.board.leaderboard.groups)
 
     @cached_property
     def odd(self) -> dict[str, dict[str, float]]:

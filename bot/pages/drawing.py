@@ -22,7 +22,7 @@ LONGEST_AXIS = 18  # letters of the title of an axis
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 20, 44
 TICKS, BINS = 5, 20
 LISTED = 100  # rows of the table of a figure
-LINE, LETTER, NAME = 20, 8, 14  # pixels: of a line, a letter, and the height of a name
+LINE, LETTER, BOLD, NAME = 20, 8, 9, 14  # pixels: of a line, a letter, a bold one, and the height of a name
 TWO_LINES, HALF = 32, 7  # pixels: of a line with names on two lines, and half of what lies between these
 LABEL = 24  # letters of each
 NAMED = 7  # names that stand among dots at most
@@ -264,7 +264,7 @@ def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[fl
     had, drawn = list[Box](), list[str]()
     for name, x, y in reversed(leaders):
         shown = with_end(name.rpartition("/")[2] or name, 22)
-        width = LETTER * len(shown)
+        width = BOLD * len(shown)
         for above, share in AROUND:
             left, foot = x - share * width, y - above
             box = (left - 2, left + width + 2, foot - NAME + 2, foot + 3)

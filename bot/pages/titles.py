@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import accumulate, takewhile
 
 from markupsafe import Markup, escape
 
+from bot.evaluation.finding import grouped
 from bot.reporting.escape import visible
 
 # After a sign that joins words, and between the humps of a name such as AmazonCounterfactualClassification.
@@ -39,15 +39,18 @@ def in_two(text: str, most: int) -> list[str]:
     """A text on one line of at most so many letters or on two, broken where one would say it in parts."""
     if len(text) <= most:
         return [text]
-    parts = [word for part in BREAK.split(text) for word in re.split(r"(?<= )", part)]
-    ends = [end for end in accumulate(map(len, parts)) if end <= most]
+    ends = [end for end in accumulate(map(len, _parts(text))) if end <= most]
     first = ends[-1] if ends else most // 2
     return [text[:first].rstrip(), with_end(text[first:], most)]
 
 
+def _parts(text: str) -> list[str]:
+    return [word for part in BREAK.split(text) for word in re.split(r"(?<= )", part)]
+
+
 def without_shared(titles: Sequence[str]) -> list[str]:
-    """Titles without the words with which all of them begin or end, such as `MMLU-Pro law`, `MMLU-Pro physics`."""
-    words = [WORDS.findall(title) for title in titles]
+    """Titles without the parts with which all of them begin or end, such as `MMLU-Pro law`, `MMLU-Pro physics`."""
+    words = [_parts(title) for title in titles]
     if len(titles) < FEW_TITLES:
         return list(titles)
     least = min(map(len, words)) - 1  # something stays of each
@@ -62,17 +65,23 @@ def heads(titles: Sequence[str], groups: Sequence[str | None]) -> list[tuple[str
     Where no groups are declared, titles that begin with one word are a group: `bbh_navigate`, `bbh_snarks`.
     """
     names = without_shared(titles)
-    named = list(zip(groups if any(groups) else _first_words(names), names, strict=True))
+    named = list(zip(groups if any(groups) else _shared_words(names), names, strict=True))
     left = {group: iter(without_shared([name for own, name in named if own == group])) for group, _ in named if group}
     shown = [(group or "", next(left[group]) if group else name) for group, name in named]
     return [(group, name if " " in name else name.replace("_", " ")) for group, name in shown]
 
 
-def _first_words(names: Sequence[str]) -> list[str]:
-    """The first word of each name that has it in common with others, "" of the rest; none if all have the same."""
-    first = [words[0].strip(" _-") if len(words := WORDS.findall(name)) > 1 else "" for name in names]
-    times = Counter(first)
-    found = [word if times[word] >= FEW_TITLES else "" for word in first]
+def _shared_words(names: Sequence[str]) -> list[str]:
+    """The words with which each name and others begin, "" of the rest; none if all have the same first word."""
+    words = {name: WORDS.findall(name) for name in names}
+    first = [found[0].strip(" _-") if len(found) > 1 else "" for found in words.values()]
+    alike = grouped(zip(first, words.values(), strict=True))
+    shared = {
+        word: "".join(some[0][: min(_shared(some, lambda name: name), min(map(len, some)) - 1)]).strip(" _-")
+        for word, some in alike.items()
+        if word and len(some) >= FEW_TITLES
+    }
+    found = [shared.get(word, "").replace("_", " ") for word in first]
     return found if len({*found}) > 1 else [""] * len(names)
 
 

@@ -17,14 +17,16 @@ from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.pages.write import write_site
 from bot.publishing.board import make_board
-from tests.browser.conftest import Opener, launch
+from tests.browser.conftest import HERE, Opener, launch
 from tests.evaluation.judging import declared
 from tests.pages.boards import (
+    GROUPS,
     board_of_rows,
     examples,
     found,
     generated,
     site_of,
+    site_of_groups,
     site_of_long_names,
     site_of_sixty_tasks,
     sized,
@@ -551,6 +553,111 @@ def test_sixty_tasks_are_reached_with_the_names_in_sight(browser: Browser, tmp_p
     }""")
     page.close()
     assert hidden == [True, []]
+
+
+def test_the_name_of_a_group_stands_once_above_its_columns_and_stays_in_sight(browser: Browser, tmp_path: Path) -> None:
+    board = declared()
+    tasks = tuple(
+        board.tasks[0].model_copy(update={"id": f"t{place}", "title": f"{'bbh' if place < 20 else 'musr'} part{place}"})
+        for place in range(24)
+    )
+    rows = tuple(
+        replace(row, tasks=tuple(replace(row.tasks[0], id=task.id, title=task.title) for task in tasks))
+        for row in generated(3)
+    )
+    write_site(Site(PageContent(make_board(rows, board.model_copy(update={"tasks": tasks})))), tmp_path / "site")
+    page = browser.new_page(viewport={"width": 1280, "height": 740})
+    page.goto(f"file://{tmp_path}/site/index.html")
+    table = page.locator("table.board").first
+    assert table.locator("thead .first small b").all_inner_texts() == ["bbh", "musr"]
+    spans = table.locator("thead .first").evaluate_all("all => all.map(one => one.style.getPropertyValue('--span'))")
+    assert spans == ["20", "4"]
+    places = table.evaluate("""table => {
+        const [name, average] = [table.querySelector('.first b'), table.tHead.rows[0].cells[2]];
+        table.closest('.frame').scrollLeft = 500;
+        return [name.getBoundingClientRect().left, average.getBoundingClientRect().right];
+    }""")
+    page.close()
+    assert places[1] <= places[0] < places[1] + 20
+
+
+AXE = HERE / "node_modules" / "axe-core" / "axe.min.js"
+SHOWN = """() => [...document.querySelectorAll('#board thead th')].filter(one => one.checkVisibility())
+    .map(one => one.dataset.name)"""
+# What is cut: a word of a head, a number, or a column at the right edge of the frame.
+CUT = """() => {
+    const frame = document.querySelector('.frame'), edge = frame.getBoundingClientRect().left + frame.clientWidth + 1;
+    const heads = [...document.querySelectorAll('#board thead th')].filter(one => one.checkVisibility());
+    const parts = heads.flatMap(head => [head, ...head.children]).concat([...document.querySelectorAll('#board td')]);
+    return [
+        ...parts.filter(one => one.checkVisibility() && !one.matches('td:first-child')
+            && one.scrollWidth > one.clientWidth + 1).map(one => one.textContent),
+        ...heads.filter(head => {
+            const {left, right} = head.getBoundingClientRect();
+            return frame.scrollLeft === 0 && left < edge - 2 && right > edge;
+        }).map(head => head.dataset.name),
+    ];
+}"""
+
+
+@pytest.mark.parametrize("width", [1280, pytest.param(768, marks=pytest.mark.slow)])
+def test_a_click_opens_the_tasks_of_a_group_beside_it(browser: Browser, tmp_path: Path, width: int) -> None:
+    write_site(site_of_groups(), tmp_path / "site")
+    page = browser.new_page(viewport={"width": width, "height": 740})
+    page.goto(f"file://{tmp_path}/site/index.html")
+    fixed = ["rank", "model", "average"]
+    assert page.evaluate(SHOWN) == [*fixed, *GROUPS, "IFEval", "date"]
+    assert page.evaluate(CUT) == []
+    for _ in range(4):  # the keyboard passes what is folded
+        page.focus("th[data-name=Retrieval] .fold")
+        page.keyboard.press("ArrowRight")
+    assert page.evaluate("document.activeElement.closest('th').dataset.name") == "Retrieval"
+    page.click("th[data-name=Retrieval] .fold")
+    before, (name, *tasks, after) = page.evaluate(SHOWN)[:6], page.evaluate(SHOWN)[6:13]
+    assert (before, name, tuple(tasks), after) == (
+        [*fixed, *list(GROUPS)[:3]],
+        "Retrieval",
+        GROUPS["Retrieval"],
+        "IFEval",
+    )
+    frame = page.locator(".frame").first.bounding_box()
+    last = page.locator(f"th[data-name={tasks[-1]}]").bounding_box()
+    assert frame is not None
+    assert last is not None
+    assert last["x"] + last["width"] <= frame["x"] + frame["width"] + 1
+    assert page.locator("#board .odd:visible").count() == 2
+    page.click("th[data-name=Retrieval] button:not(.fold)")
+    assert ", sorted by Retrieval, descending" in page.inner_text("#said-of-rows")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        page.evaluate(AXE.read_text(encoding="utf-8"))
+        assert page.evaluate("async () => (await axe.run()).violations.map(one => one.id)") == []
+    page.close()
+
+
+def test_a_tap_on_a_phone_shows_the_tasks_of_a_group_two_at_a_time(browser: Browser, tmp_path: Path) -> None:
+    write_site(site_of_groups(), tmp_path / "site")
+    page = browser.new_page(viewport={"width": 360, "height": 740}, has_touch=True)
+    page.goto(f"file://{tmp_path}/site/index.html")
+    first, second, third, fourth = GROUPS["Classification"]
+    assert page.evaluate(SHOWN)[3:] == ["Classification", "PairClassification"]
+    table = page.locator("#board").bounding_box()
+    assert table is not None
+    assert table["x"] + table["width"] > 350  # no room is left beside it
+    page.tap("th[data-name=Classification] .fold")
+    assert page.evaluate(SHOWN)[3:] == [first, second]
+    page.tap("#after")
+    assert page.evaluate(SHOWN)[3:] == [third, fourth]
+    page.tap("#before")
+    assert page.evaluate(SHOWN)[3:] == [first, second]
+    page.tap("#board tbody tr:nth-child(2) td:nth-child(3)")
+    page.tap(".opened summary >> nth=0")
+    assert page.locator(".opened dt:visible").all_inner_texts() == [*GROUPS["Classification"], "IFEval", "Date"]
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    assert page.evaluate("async () => (await axe.run()).violations.map(one => one.id)") == []
+    page.tap(f"th[data-name={first}] .fold")
+    assert page.evaluate(SHOWN)[3:] == ["Classification", "PairClassification"]
+    page.close()
 
 
 def test_the_name_of_a_task_is_not_broken_inside_of_a_word_at_768(browser: Browser, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from bot.evaluation.row_key import RowKey
-from bot.evaluation.score import Scores, average_of
+from bot.evaluation.score import Scores, average_of, group_scores
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.publishing.board import Board, make_board
@@ -119,6 +119,40 @@ def site_of_sixty_tasks() -> Site:
         for row in generated(40)
     )
     return Site(PageContent(make_board(rows, board.model_copy(update={"tasks": tasks}))))
+
+
+GROUPS = {
+    "Classification": ("Banking77", "Imdb", "MassiveIntent", "ToxicConversations"),
+    "PairClassification": ("SprintDuplicateQuestions", "TwitterSemEval2015", "TwitterURLCorpus"),
+    "Summarization": ("SummEval",),
+    "Retrieval": ("ArguAna", "CQADupstackGaming", "ClimateFEVERHardNegatives", "FiQA2018", "TRECCOVID"),
+}
+FAR_OFF = ("FiQA2018", 5.1)  # a score among 40 to 70
+
+
+def site_of_groups() -> Site:
+    """A site of 13 tasks in four groups, and one beside them; one score is far from the others of its row."""
+    first, *_ = declared().tasks
+    named = [(name, group) for group, names in GROUPS.items() for name in names] + [("IFEval", None)]
+    tasks = tuple(first.model_copy(update={"id": name, "title": name, "group": group}) for name, group in named)
+    board = declared().model_copy(update={"tasks": tasks, "groups": GROUPS})
+    rows = [_grouped(row, place, [name for name, _ in named]) for place, row in enumerate(generated(14))]
+    return Site(PageContent(make_board(rows, board)))
+
+
+def _grouped(row: Entry, place: int, names: list[str]) -> Entry:
+    """A row whose scores rise by its place, each with a noise of a point or two."""
+    tasks = []
+    for at, name in enumerate(names):
+        score = FAR_OFF[1] if (place, name) == (4, FAR_OFF[0]) else 40.0 + 2 * place + at % 5 + (place * 7 + at * 3) % 4
+        like = row.tasks[at % 6]
+        leaf = replace(like.leaves[0], id=name, raw=score / 100, score=score, lower_bound="0", stderr=0.01)
+        task = replace(like, id=name, title=name, raw=score / 100, score=score, stderr=1.0, leaves=(leaf,))
+        tasks.append(task)
+    average = Scores(average_of([task.score for task in tasks]), tuple(tasks))
+    return replace(
+        row, tasks=tuple(tasks), groups=group_scores(tasks, GROUPS), average=average.average, stderr=average.stderr
+    )
 
 
 def sized() -> Site:

@@ -33,7 +33,16 @@ from bot.publishing.publication import entry_marker
 from bot.publishing.texts import request_text
 from bot.reporting.comparison import sentence_of
 from tests.evaluation.judging import declared
-from tests.pages.boards import board_of_rows, found, generated, site_of, site_of_long_names
+from tests.pages.boards import (
+    FAR_OFF,
+    GROUPS,
+    board_of_rows,
+    found,
+    generated,
+    site_of,
+    site_of_groups,
+    site_of_long_names,
+)
 from tests.variants import SLOW
 
 
@@ -311,8 +320,8 @@ def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() 
     assert "chance leaves a row" not in page
     mixed = found(site_of((*bare, three))["index.html"]).text
     assert "Rows without ± are ranked by their averages alone" in mixed
-    assert "what chance may change. The stronger the tint" in mixed
-    assert "1.96 standard errors. The stronger the tint" in found(site_of((three,))["index.html"]).text
+    assert "±" not in page.partition("How to read it")[2]
+    assert "1.96 standard errors; in the bar" in found(site_of((three,))["index.html"]).text
     assert "chance leaves a row" in mixed
 
 
@@ -337,11 +346,26 @@ def bare(entry: Entry, *scores: float) -> Entry:
     return replace(entry, tasks=tuple(tasks), average=average_of(list(scores)), stderr=None)
 
 
+def test_the_tasks_of_a_group_stand_beside_it_and_an_outlier_is_told_at_both() -> None:
+    site = site_of_groups()
+    table = found(site["index.html"]).tables[0]
+    heads = [(group, *(f"{group}{name}" for name in names)) for group, names in GROUPS.items()]
+    assert [title.removesuffix(" i") for title in table[0][3:-1]] == [*itertools.chain(*heads), "IFEval"]
+    page = site["index.html"].decode()
+    cells = re.findall(r'<td class="([^"]*\bodd\b[^"]*)">([\d.]+)', page)
+    group = next(group for group, names in GROUPS.items() if FAR_OFF[0] in names)
+    assert [kinds.split()[-1] for kinds, _ in cells] == ["group", f"g{list(GROUPS).index(group)}"]
+    assert cells[1][1] == f"{FAR_OFF[1]:.2f}"
+    assert re.search(r'<td class="q[345] group">', page)  # the tint of which the legend speaks
+    assert "A group with ? has such a score in it." in found(site["index.html"]).text
+
+
 def test_a_rank_that_the_tasks_leave_open_is_not_what_a_reader_sees_first() -> None:
     one, two = generated(2)
     site = site_of((bare(one, 60, 61, 62, 63, 64, 50), bare(two, 50, 51, 52, 53, 54, 60)))
     path = row_page(site.content.names[one.key])
     page = text(site, path)
+    assert [line[0] for line in found(site["index.html"]).tables[0][1:]] == ["1–2", "1–2"]  # the board hides no range
     assert "Rank 1 of 2 by its average; chance leaves every rank open." in page
     assert "(lower in 5 of 6 tasks; that may be chance)" in page
     assert f"Not separable from {two.model.id} (higher in 5 of 6 tasks, p = 0.219)." in text(site, "index.html")

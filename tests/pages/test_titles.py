@@ -14,10 +14,22 @@ def test_titles_that_begin_with_one_word_are_a_group_and_lose_it() -> None:
     ]  # fmt: skip
 
 
+def test_a_group_has_all_words_that_its_titles_share() -> None:
+    titles = [*(f"high_school_{name}" for name in ("biology", "physics", "math")), "astronomy"]
+    assert heads(titles, [None] * 4)[2:] == [("high school", "math"), ("", "astronomy")]
+
+
 def test_a_declared_group_stands_above_its_titles_and_takes_what_they_share() -> None:
-    titles = ["BEIR ArguAna", "BEIR FiQA", "BEIR SCIDOCS", "STS12"]
-    assert heads(titles, ["Retrieval"] * 3 + ["STS"]) == [
+    titles = [
+        "BEIR ArguAna",
+        "BEIR FiQA",
+        "BEIR SCIDOCS",
+        "STS12",
+        *(f"{name}Clustering" for name in ("Arxiv", "Med", "Bio")),
+    ]
+    assert heads(titles, ["Retrieval"] * 3 + ["STS"] + ["Clustering"] * 3) == [
         ("Retrieval", "ArguAna"), ("Retrieval", "FiQA"), ("Retrieval", "SCIDOCS"), ("STS", "STS12"),
+        ("Clustering", "Arxiv"), ("Clustering", "Med"), ("Clustering", "Bio"),
     ]  # fmt: skip
 
 

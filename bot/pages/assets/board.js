@@ -18,6 +18,7 @@
   };
   const collator = new Intl.Collator("en", { numeric: true });
   const shortOf = (head) => [head.querySelector("small"), head.querySelector("span")].filter(Boolean).map((one) => one.textContent).join(" "); // with its group
+  const titleOf = (head) => head.title || head.querySelector(".printed").textContent;
   const columnOf = (name) => names.indexOf(name);
   const text = (row, column) => row.cells[column].textContent.trim();
   // What the filters look at, by row: a value of each column of texts, the model, and its size in billions.
@@ -142,15 +143,19 @@
       change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
     });
     if (column === 1) return;
-    const name = shortOf(head);
-    const label = make("label", ` ${name}`);
+    const label = make("label", ` ${shortOf(head)}`);
     const box = make("input", "", { type: "checkbox", value: names[column] });
     label.prepend(box);
     $("columns").append(label, " ");
-    if (column > 2) $("beside").append(make("option", name, { value: names[column] }));
+    if (column < 3) return;
+    const group = head.dataset.holds ? title.textContent : head.querySelector("small")?.textContent;
+    let place = group ? [...$("beside").children].find((one) => one.label === group && one.matches("optgroup")) : $("beside");
+    if (!place) $("beside").append(place = make("optgroup", "", { label: group }));
+    place.append(make("option", head.dataset.holds ? `${group}, mean` : title.textContent, { value: names[column] }));
   });
   // The tasks of a group are folded: its heading has a button that opens them. Without this script all of them are there.
   const groups = heads.filter((head) => head.dataset.holds);
+  const tasksOf = (group) => heads.filter((head) => head.classList.contains(`g${groups.indexOf(group)}`));
   const openIn = (state) => {
     const open = new Set(listed(state.get("open")));
     for (const name of [state.get("sort")?.replace(/^-/, ""), state.get("beside")]) { // what one asks for is there
@@ -159,14 +164,34 @@
     }
     return open;
   };
+  const turn = (head) => { // a phone has the tasks in place of the groups, a screen beside theirs, as many as it has room for
+    const state = read();
+    const open = openIn(state);
+    const isOpen = open.has(head.dataset.name);
+    const tasks = tasksOf(head);
+    if (isOpen) open.delete(head.dataset.name);
+    else open.add(head.dataset.name);
+    const near = isNarrow.matches ? (isOpen ? head : tasks[0]).dataset.name : tasks.some((task) => task.dataset.name === state.get("beside")) ? "" : state.get("beside");
+    const sort = isOpen && tasks.some((task) => task.dataset.name === state.get("sort")?.replace(/^-/, "")) ? "" : state.get("sort");
+    change({ open: [...open].join(","), beside: near, sort }, true);
+    if (isOpen || isNarrow.matches) return;
+    const frame = head.closest(".frame");
+    const [end, fixed] = [frame, heads[2]].map((one) => one.getBoundingClientRect().right);
+    const past = tasks.at(-1).getBoundingClientRect().right - end;
+    if (past <= 0) return;
+    const to = heads.slice(3, heads.indexOf(head) + 1).map((one) => one.getBoundingClientRect()).find((one) => one.width && one.left - fixed >= past) ?? head.getBoundingClientRect();
+    frame.scrollLeft += to.left - fixed; // no column is cut
+  };
   for (const head of groups) {
-    const fold = make("button", `${head.dataset.holds} tasks`, { type: "button", class: "fold", "aria-expanded": "false" });
+    const fold = make("button", `${head.dataset.holds} task${head.dataset.holds === "1" ? "" : "s"}`, { type: "button", class: "fold", "aria-expanded": "false" });
     head.prepend(fold);
-    fold.addEventListener("click", () => {
-      const open = openIn(read());
-      if (!open.delete(head.dataset.name)) open.add(head.dataset.name);
-      change({ open: [...open].join(",") }, true);
-    });
+    fold.addEventListener("click", () => turn(head));
+    for (const task of tasksOf(head)) { // on a phone, where the group is out of sight
+      const close = make("button", "", { type: "button", class: "fold", "aria-expanded": "true", title: `Close ${titleOf(head)}` });
+      close.append(...task.querySelector("small").childNodes);
+      task.querySelector("small").append(close);
+      close.addEventListener("click", () => turn(head));
+    }
   }
   const unfold = (state) => {
     const open = openIn(state);
@@ -248,7 +273,7 @@
     const fits = fitting(tests);
     sorted.forEach((all, which) => lay(which, all.filter(fits)));
     const [column, falls] = sorting(state);
-    const order = column < 0 ? "" : `, sorted by ${heads[column].title || heads[column].querySelector("button").textContent}, ${falls ? "descending" : "ascending"}`;
+    const order = column < 0 ? "" : `, sorted by ${titleOf(heads[column])}, ${falls ? "descending" : "ascending"}`;
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => isRanked(row) && fits(row));
     const set = Object.keys(tests).map((name) => `, ${NAMED[name]} ${words(name, state.get(name))}`);
     $("said-of-rows").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
@@ -269,7 +294,7 @@
     const warnings = Number(row.dataset.warnings ?? 0);
     const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : row.cells[2].matches(".warned") && "a warning on its page";
     return [
-      ...[...row.querySelectorAll(".odd")].map((cell) => `${heads[cell.cellIndex].title || heads[cell.cellIndex].querySelector("button").textContent} is far from what its other columns make likely`),
+      ...[...row.querySelectorAll(".odd:not(.group)")].map((cell) => `${titleOf(heads[cell.cellIndex])} is far from what its other columns make likely`),
       row.querySelector(".twin") && "its values are all equal to another row's",
       size && `${size.textContent} billion parameters, ${size.title}`,
       warned,
@@ -293,6 +318,7 @@
 
   let hidden = new Set();
   let beside = [];
+  let seen = []; // the columns after the average that are shown, or could be on a phone
   const all = () => [...tables.map((table) => table.tHead.rows[0]), ...rows];
   const choose = (state) => {
     const wanted = new Set(listed(state.get("hide")).filter((name) => columnOf(name) > -1 && columnOf(name) !== 1));
@@ -305,15 +331,48 @@
     const asked = columnOf(state.get("beside") || (isNarrow.matches && state.get("sort")?.replace(/^-/, "")) || "");
     const open = openIn(state);
     const isFolded = (column) => groups.some((head, place) => heads[column].classList.contains(`g${place}`) && !open.has(head.dataset.name));
-    const others = names.map((_, column) => column).filter((column) => column > 2 && !wanted.has(names[column]) && !isFolded(column));
-    const first = asked > 2 ? asked : others[0];
-    const next = others[(others.indexOf(first) + 1) % others.length];
+    seen = names.map((_, column) => column).filter((column) => column > 2 && !wanted.has(names[column]) && !isFolded(column));
+    const first = asked > 2 ? asked : seen[0];
+    const next = seen[(seen.indexOf(first) + 1) % seen.length];
     const near = isNarrow.matches ? [first, next] : asked > 2 ? [asked] : []; // a phone has room for two
     for (const table of tables) table.classList.toggle("chosen", isNarrow.matches);
     if (near.join() === beside.join()) return;
     for (const column of beside) for (const row of all()) row.cells[column].classList.remove("beside");
     for (const column of near) for (const row of all()) row.cells[column]?.classList.add("beside");
     beside = near;
+  };
+
+  // The names give or take what the column at the edge of the frame lacks: it is whole, or out of sight.
+  const LEAST_NAME = 190; // pixels
+  const fit = () => {
+    for (const table of tables) {
+      table.style.removeProperty("--name");
+      if (isNarrow.matches) continue;
+      const cells = [...table.tHead.rows[0].cells];
+      const name = cells[1].offsetWidth;
+      let past = -table.closest(".frame").clientWidth;
+      for (const cell of [...cells.slice(0, 3), ...cells.slice(3).sort((one, other) => other.matches(".beside") - one.matches(".beside"))]) {
+        const width = cell.getBoundingClientRect().width;
+        past += width;
+        if (past < 1) continue;
+        table.style.setProperty("--name", `${name - past >= LEAST_NAME ? name - past : name + width - past}px`);
+        break;
+      }
+    }
+  };
+  // The name of a group stands over as many of its columns as are shown, from the first of them on.
+  const nameOf = (head) => head.querySelector("small")?.textContent;
+  const span = () => {
+    for (const table of tables) {
+      if (!table.tHead.querySelector(".task > small:not(:has(.fold))")) continue;
+      let first = null;
+      for (const head of [...table.tHead.rows[0].cells].filter((one) => !one.hidden && one.matches(".task"))) {
+        const isNext = first && nameOf(head) === nameOf(first) && !head.matches(".beside");
+        head.classList.toggle("first", !isNext);
+        if (!isNext) first = head;
+        first.style.setProperty("--span", isNext ? Number(first.style.getPropertyValue("--span")) + 1 : 1);
+      }
+    }
   };
 
   const listeners = [];
@@ -334,7 +393,7 @@
       $("from").value = low || "";
       $("to").value = high === Infinity ? "" : high;
     }
-    $("reset").hidden = $("link").hidden = ![...state.values()].some(Boolean);
+    $("reset").hidden = $("link").hidden = ![...state].some(([name, value]) => value && !["open", "beside"].includes(name)); // which the heads have
     const isTinted = state.get("tint") !== "off";
     $("tint").setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);
@@ -342,6 +401,8 @@
     choose(state);
     $("beside").value = names[beside[0] ?? 3] || "";
     unfold(state);
+    span();
+    fit();
     sort(state);
     filter(state, tests);
     count(state, tests);
@@ -373,6 +434,13 @@
   for (const id of CHOICES) $(id).addEventListener("change", () => change({ [id]: $(id).value }, true));
   $("filters").addEventListener("toggle", show);
   $("beside").addEventListener("change", () => change({ beside: $("beside").value === names[3] ? "" : $("beside").value }, true));
+  for (const [id, step] of [["before", -2], ["after", 2]]) {
+    $(id).addEventListener("click", () => {
+      const at = seen.indexOf(beside[0]);
+      const next = at + step < 0 ? (at > 0 ? 0 : seen.length - 1) : at + step < seen.length ? at + step : 0;
+      change({ beside: names[seen[next]] }, false);
+    });
+  }
   $("tint").addEventListener("click", () => change({ tint: read().get("tint") ? "" : "off" }, true));
   $("reset").addEventListener("click", () => {
     write(new URLSearchParams(), true);
@@ -389,10 +457,11 @@
   addEventListener("popstate", show);
   addEventListener("hashchange", show);
   isNarrow.addEventListener("change", show);
+  addEventListener("resize", () => soon(fit));
 
   const MARKS = { warned: "has a warning that not every row has", twin: "its values are all equal to another row's", odd: "far from what the row's other columns make likely" };
   for (const [kind, said] of Object.entries(MARKS)) {
-    for (const cell of document.querySelectorAll(`.board td.${kind}:not(.size)`)) cell.title += (cell.title && "; ") + said;
+    for (const cell of document.querySelectorAll(`.board td.${kind}:not(.size)`)) cell.title += `${cell.title && "; "}${cell.matches(".group") ? "a score in it is " : ""}${said}`;
   }
 
   globalThis.page.board = {

@@ -37,10 +37,11 @@ globalThis.page = (() => {
   };
   // Many buttons are one stop of the Tab key; the arrows go from one to the next.
   const rove = (place) => {
-    const all = () => [...place.querySelectorAll("button, a")].filter((one) => !one.closest("[hidden]"));
-    all().forEach((one, i) => one.setAttribute("tabindex", i ? "-1" : "0"));
+    const every = () => [...place.querySelectorAll("button, a")];
+    const all = () => every().filter((one) => one.checkVisibility());
+    every().filter((one) => !one.closest("[hidden]")).forEach((one, i) => one.setAttribute("tabindex", i ? "-1" : "0"));
     place.addEventListener("focusin", (event) => {
-      for (const one of all()) one.setAttribute("tabindex", one === event.target ? "0" : "-1");
+      for (const one of every()) one.setAttribute("tabindex", one === event.target ? "0" : "-1");
     });
     place.addEventListener("keydown", (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

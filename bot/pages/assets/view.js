@@ -92,7 +92,7 @@
   const titleOf = (column) => heads[column].title || heads[column].querySelector("span").textContent;
   const valuesOf = (row) => heads.map((head, i) => (isScore(row.cells[i]) ? text(row, i) : "")).join();
   const reasons = (row) => {
-    const found = [...row.querySelectorAll(".odd")].map((cell) => `${titleOf(cell.cellIndex)} ${text(row, cell.cellIndex)} is ${ODD}.`);
+    const found = [...row.querySelectorAll(".odd:not(.group)")].map((cell) => `${titleOf(cell.cellIndex)} ${text(row, cell.cellIndex)} is ${ODD}.`);
     if (row.querySelector(".twin")) {
       const equal = board.all.flat().filter((one) => one !== row && one.querySelector(".twin") && valuesOf(one) === valuesOf(row));
       found.push(`Its values are all equal to those of ${equal.slice(0, 3).map((one) => text(one, 1)).join(", ") || "another row"}.`);
@@ -122,9 +122,22 @@
     const had = row.nextElementSibling?.matches(".opened:not(.why)") && row.nextElementSibling;
     for (const one of document.querySelectorAll("tr.opened:not(.why)")) one.remove();
     if (had) return;
-    const list = document.createElement("dl");
+    const lists = [document.createElement("dl")];
+    const opened = new Map(); // the tasks of a group stand below its name
     for (const column of board.columns().filter((one) => one > 2)) {
-      list.append(make("dt", board.shortOf(heads[column])), make("dd", text(row, column)));
+      const head = heads[column];
+      const title = head.querySelector("span").textContent;
+      const group = head.dataset.holds ? title : head.querySelector("small")?.textContent;
+      const value = make("dd", text(row, column), row.cells[column].matches(".odd") ? { class: "odd" } : {});
+      if (group && !opened.has(group)) {
+        const part = document.createElement("details");
+        const name = make("summary", "");
+        name.append(make("span", group), ...(head.dataset.holds ? [make("span", value.textContent, { class: value.className })] : []));
+        part.append(name, document.createElement("dl"));
+        opened.set(group, part.lastChild);
+        lists.push(part);
+      } else if (!group && lists.at(-1).matches("details")) lists.push(document.createElement("dl"));
+      if (!head.dataset.holds) (group ? opened.get(group) : lists.at(-1)).append(make("dt", title), value);
     }
     const cell = make("td", "", { colspan: String(heads.length) });
     cell.append(make("a", text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href") }));
@@ -133,7 +146,7 @@
     const say = () => { pick.textContent = box.checked ? "Picked to compare" : "Compare"; };
     pick.addEventListener("click", () => { box.click(); say(); });
     say();
-    cell.append(pick, ...reasons(row).map((why) => make("p", why)), list);
+    cell.append(pick, ...reasons(row).map((why) => make("p", why)), ...lists.filter((one) => one.firstChild));
     const line = make("tr", "", { class: "opened" });
     line.append(cell);
     row.after(line);
