@@ -196,12 +196,14 @@ class HubDiscussions:
 
         Otherwise only what is new is read, so that the cost does not grow with the open ones. The lists are read to
         their ends after a loss of the memory. They also are, at most every LIST_AGAIN seconds, where the Hub counts
-        more or fewer open ones than are remembered: somebody closed or opened one, and no webhook told of it.
+        more or fewer open ones than are remembered: somebody closed or opened one, and no webhook told of it. Where
+        it counts as many, what was read to its end that shortly before is not read again.
         """
         listed_at, now = self.known.listed_at(kind), time.time()
-        if not whole and listed_at is not None:
+        is_recent = listed_at is not None and 0 <= now - listed_at < LIST_AGAIN
+        if listed_at is not None and (is_recent or not whole):
             count = self._learn_new(kind)
-            if count == self.known.open_count(kind) or 0 <= now - listed_at < LIST_AGAIN:
+            if count == self.known.open_count(kind) or (is_recent and not whole):
                 return
         statuses: tuple[Status, ...] = ("open", "closed")
         found = {row.num: row.status for status in statuses for row in self.listed(kind, status, self.us)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from functools import cache
 from itertools import islice
 from typing import Any, TypeVar
@@ -49,6 +49,8 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self.engine, self.asked_by_all = engine, 0
         self._local = threading.local()
+        # The connection to a server may break between two statements; the pool notices that when it gives one.
+        self._keeps = engine.dialect.name == "sqlite"
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
@@ -57,8 +59,9 @@ class Database:
         if running is not None:
             yield running
             return
+        kept: Connection | None = getattr(self._local, "kept", None)
         try:
-            with self.engine.begin() as connection:
+            with nullcontext(kept) if kept else self.engine.connect() as connection, connection.begin():
                 self._local.connection = connection
                 yield connection
         except BaseException:  # it was rolled back, and with it what the phase had noted
@@ -69,12 +72,21 @@ class Database:
 
     @contextmanager
     def phase(self) -> Iterator[None]:
-        """Let this thread read plans, boards and memories once in the block: what others write shows in the next."""
+        """Let this thread read plans, boards and memories once in the block: what others write shows in the next.
+
+        It keeps one connection to a SQLite file meanwhile: to take one for each statement costs a third of it.
+        """
         outer = self._read
         self._local.read = {}
         try:
-            yield
+            if self._keeps and outer is None:
+                with self.engine.connect() as self._local.kept:
+                    yield
+            else:
+                yield
         finally:
+            if outer is None:
+                self._local.kept = None
             self._local.read = None if outer is None else {}  # an inner phase may have changed what the outer one read
 
     @property
@@ -128,13 +140,15 @@ class Database:
 
     def rows_in(self, statement: Executable, some: Iterable[Any], values: Values | None = None) -> list[Any]:
         """The rows of a statement that has a condition `among`, however many values there are."""
-        with self.transaction():
-            return [row for part in batches(some) for row in self.rows(statement, {**(values or {}), AMONG: part})]
+        parts = list(batches(some))
+        with self.transaction() if len(parts) > 1 else nullcontext():
+            return [row for part in parts for row in self.rows(statement, {**(values or {}), AMONG: part})]
 
     def run_in(self, statement: Executable, some: Iterable[Any], values: Values | None = None) -> None:
         """Carry out a statement that has a condition `among`, however many values there are."""
-        with self.transaction():
-            for part in batches(some):
+        parts = list(batches(some))
+        with self.transaction() if len(parts) > 1 else nullcontext():
+            for part in parts:
                 self.run(statement, {**(values or {}), AMONG: part})
 
     def value(self, statement: Executable, values: Values | None = None) -> Any:

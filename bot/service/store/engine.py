@@ -176,15 +176,17 @@ def _is_database(path: Path) -> bool:
 def open_engine(url: str) -> Engine:
     """An engine without any connection yet. Raises CallError for a URL that names no database."""
     parsed = parse_database(url)
-    is_remote = parsed.get_driver_name() == "psycopg"  # a server may have been started again meanwhile
+    given: dict[str, Any] = {}
+    if parsed.get_driver_name() == "psycopg":
+        given = {name: value for name, value in NOTICED.items() if name not in parsed.query}
+        pool: dict[str, Any] = {"pool_pre_ping": True}  # the server may have been started again meanwhile
+    elif sqlite_file(parsed) is None:
+        given = {"check_same_thread": False}
+        pool = {"poolclass": StaticPool}  # one connection for all threads
+    else:
+        pool = {"pool_size": 0}  # without a bound: each thread that is in a phase keeps a connection
     try:
-        given: dict[str, Any] = {name: value for name, value in NOTICED.items() if name not in parsed.query}
-        if not is_remote:
-            given = {"check_same_thread": False} if sqlite_file(parsed) is None else {}
-        pool = StaticPool if not is_remote and sqlite_file(parsed) is None else None  # one connection for all threads
-        engine = create_engine(
-            parsed, hide_parameters=True, pool_pre_ping=is_remote, connect_args=given, poolclass=pool
-        )
+        engine = create_engine(parsed, hide_parameters=True, connect_args=given, **pool)
     except ModuleNotFoundError as error:
         raise CallError(f"DATABASE_URL: {error}; pip install 'leaderboard-bot[postgres]'") from None
     except (ArgumentError, NoSuchModuleError) as error:  # another driver, such as sqlite+x

@@ -79,6 +79,7 @@ def _take(dialect: str) -> Executable:
 
 
 _KNOWN = select(requests.c.num, requests.c.data)
+_KNOWN_ONE = _KNOWN.where(same(requests, "target", "num"))
 _KNOWN_AT = _KNOWN.where(same(requests, "target"), among(requests.c.num))
 _KNOWN_OF = _KNOWN.where(same(requests, "target", "kind")).order_by(requests.c.num)
 _KNOWN_WITH = _KNOWN.where(same(requests, "target", "kind", "mark")).order_by(requests.c.num)
@@ -103,7 +104,7 @@ class StoredThreads(KnownThreads):
 
     def find(self, num: int) -> Row | None:
         """One of them."""
-        return self.at([num]).get(num)
+        return dict(self._rows_at(_KNOWN_ONE, num=num)).get(num)
 
     def at(self, nums: Iterable[int]) -> dict[int, Row]:
         """Those of them with these numbers."""
