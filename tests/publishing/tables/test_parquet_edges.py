@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 import pyarrow as pa
@@ -23,11 +24,17 @@ YEAR_10_000 = 253_402_300_800  # seconds; Python has no date from there on
 NOBODY = WantedRow("x", {}, {})
 INSERTED: Mapping[str, Any] = {"a": "new", "n": Decimal("0.5")}
 
-ODD = {  # columns for which Python has no objects
-    "late": pa.array([YEAR_10_000, None, 2, 3, 4, 5], pa.timestamp("s")),
-    "raw": pa.array([b"\xff"] * 6).cast(pa.string(), safe=False),
-    "zone": pa.array(range(6), pa.timestamp("s", "No/Where")),
-}
+pytestmark = pytest.mark.usefixtures("pyarrow")
+
+
+@cache
+def odd() -> dict[str, Any]:
+    """Columns for which Python has no objects."""
+    return {
+        "late": pa.array([YEAR_10_000, None, 2, 3, 4, 5], pa.timestamp("s")),
+        "raw": pa.array([b"\xff"] * 6).cast(pa.string(), safe=False),
+        "zone": pa.array(range(6), pa.timestamp("s", "No/Where")),
+    }
 
 
 def grid(schema: Any = None, **columns: Any) -> ParquetGrid:
@@ -61,10 +68,10 @@ def test_a_cell_is_what_a_person_reads() -> None:
         whole=[3],
         yes=[True],
         day=pa.array([19_000], pa.date32()),
-        **{name: column.slice(0, 1) for name, column in ODD.items()},
+        **{name: column.slice(0, 1) for name, column in odd().items()},
     )
     read = {name: there.cell(0, (name,)) for name in there.table.column_names}
-    assert read == {"a": "x", "n": None, "whole": Decimal(3), "yes": True, "day": "2022-01-08"} | dict.fromkeys(ODD)
+    assert read == {"a": "x", "n": None, "whole": Decimal(3), "yes": True, "day": "2022-01-08"} | dict.fromkeys(odd())
 
 
 @pytest.mark.parametrize(
@@ -113,7 +120,7 @@ def six() -> ParquetGrid:
     return grid(
         a=list("pqrstu"),
         n=pa.array([NAN, 1.0, NAN, 3.0, None, 5.0], pa.float32()),
-        **ODD,
+        **odd(),
         last=[1, 2, 3, 4, 5, 6],
     )
 
@@ -163,7 +170,7 @@ def put(name: str, row: int, value: Any) -> Callable[[pa.Table], pa.Table]:
         (put("n", 8, -7.0), "n does not read back as it was written"),
         (put("a", 0, "z"), "a does not read back as it was written"),
         (lambda table: table.slice(1), "the edited file has 8 rows, and not 9"),
-        (lambda table: table.rename_columns(["b", "n", *ODD, "last"]), "its schema would change"),
+        (lambda table: table.rename_columns(["b", "n", *odd(), "last"]), "its schema would change"),
         (lambda table: table.replace_schema_metadata({"a": "b"}), "its schema would change"),
         (lambda table: table.drop_columns(["last"]), "its schema would change"),
     ],
