@@ -42,6 +42,11 @@ class CellChange:
     after: str
 
 
+def is_absent(cells: Sequence[CellChange]) -> bool:
+    """Tell whether the target has no row for these cells."""
+    return all(cell.before is None for cell in cells)
+
+
 @dataclass(frozen=True, slots=True)
 class Draft:
     """What the files should be.

@@ -22,7 +22,7 @@ FEWEST = 5  # rows that may always go or change, however small the board
 
 
 class PlannedRow(msgspec.Struct, frozen=True):
-    """One row: its average before and after (points; None if it has none), and why it changes.
+    """One row: its average before and after (points; None if it has none), and why it changes, or cannot be there.
 
     Ranks are ranges as the board shows them, "" if they were not asked for. `values` says what would be written,
     where that is not the average.

@@ -14,7 +14,7 @@ from bot.publishing.addresses import evidence_url, model_url, target_url
 from bot.publishing.board import TIE
 from bot.publishing.compared_rows import beside_line, change_lines
 from bot.publishing.entry import Entry, Evidence, Remark
-from bot.publishing.layout import CellChange, Draft
+from bot.publishing.layout import CellChange, Draft, is_absent
 from bot.publishing.plan import Plan, PlannedRow, average_change
 from bot.publishing.publication import Marker, PostText, Request, json_block
 from bot.publishing.repeat import declaration_name, explain_command, label_of, when_kept
@@ -148,7 +148,8 @@ def rolling_text(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker
     body = "\n".join([head, "", *parts, FOOT])
     if not rows:
         body = f"The table of {code(mark.leaderboard)}, made again from the rows on the main branch.\n\n{FOOT}"
-    return fitted(_shared_title(rows, mark), body, mark)
+    removed, added = sum(new is None for _, new in rows), sum(old is None and new is not None for old, new in rows)
+    return fitted(_shared_title(mark, added, len(rows) - added - removed, removed), body, mark)
 
 
 def import_text(count: int, source: str, mark: Marker) -> PostText:
@@ -182,12 +183,11 @@ def _first_file(entry: Entry) -> str:
     return link + (f" and {more} more" if more else "")
 
 
-def _shared_title(rows: Sequence[tuple[Entry | None, Entry | None]], mark: Marker) -> str:
-    """How many rows are added or changed, and how many removed."""
-    removed = sum(new is None for _, new in rows)
-    changed = len(rows) - removed
-    parts = [f"{verb} {counted(count, 'row')}" for verb, count in (("update", changed), ("remove", removed)) if count]
-    title = " and ".join(parts) or "update the table"
+def _shared_title(mark: Marker, added: int, changed: int, removed: int = 0) -> str:
+    """How many rows are added, changed and removed."""
+    verbs = (("add", added), ("update", changed), ("remove", removed))
+    parts = [f"{verb} {counted(count, 'row')}" for verb, count in verbs if count]
+    title = " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]])) or "update the table"
     return f"{title[0].upper()}{title[1:]} of {mark.leaderboard}"
 
 
@@ -496,12 +496,13 @@ def table_text(
         said.append(f"- and {len(draft.remarks) - REMARKS} more remarks")
     parts = [f"{rows} of {code(mark.leaderboard)}; all other rows stay as they are.", "", *lines, *_paragraph(more)]
     parts += [*(["**A person has to check:**", "", *said, ""] if said else []), *_paragraph(steps), FOOT]
-    return fitted(f"Update {rows} of {mark.leaderboard}", "\n".join(parts), mark)
+    added = sum(map(is_absent, draft.cells.values()))
+    return fitted(_shared_title(mark, added, len(draft.cells) - added), "\n".join(parts), mark)
 
 
 def _cells_of(key: str, cells: Sequence[CellChange], file: str) -> list[str]:
     """A row: its key, whether it is new, its file, and a table of its cells."""
-    is_new = all(cell.before is None for cell in cells)
+    is_new = is_absent(cells)
     head = f"**{'New' if is_new else 'Changed'}:** {code(key)}{file and f', from {file}'}"
     columns = ["Cell", "New"] if is_new else ["Cell", "Before", "After"]
     lines = [head, "", f"| {' | '.join(columns)} |", "| --- " * len(columns) + "|"]

@@ -123,7 +123,7 @@ def test_one_request_for_rows_that_come_change_and_go() -> None:
     rows = [(None, entry()), (entry(), entry(right=(1, 2, 3))), (entry(), None), (None, None)]
     text = rolling_text(rows, MARK)
 
-    assert text.title == "Update 2 rows and remove 2 rows of tiny"
+    assert text.title == "Add 1 row, update 1 row and remove 2 rows of tiny"
     assert (
         said(text)
         == f"""\
@@ -142,7 +142,7 @@ def test_one_request_for_rows_that_come_change_and_go() -> None:
     ("rows", "title"),
     [
         ([], "Update the table of tiny"),
-        ([(None, entry())], "Update 1 row of tiny"),
+        ([(None, entry())], "Add 1 row of tiny"),
         ([(entry(), None)], "Remove 1 row of tiny"),
     ],
 )

@@ -92,7 +92,7 @@ def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
     rolling = rolling_text(
         [(None, entry()), (None, entry("acme/borea-7b", right=(50, None, 70)))], Marker("rolling", "all", "tiny")
     )
-    assert rolling.title == "Update 2 rows of tiny"
+    assert rolling.title == "Add 2 rows of tiny"
     assert "/acme/atlas-7b) | 58.33 ± 6.08 | `" in rolling.body
     assert "/acme/borea-7b) | – | `" in rolling.body
 

@@ -284,7 +284,7 @@ def test_rows_join_what_a_shared_request_proposes() -> None:
         OTHER_PATH: OTHER.to_bytes(),
         "README.md": b"card",
     }
-    assert found.text.title == "Update 2 rows and remove 1 row of tiny"  # what is no entry is none
+    assert found.text.title == "Add 2 rows and remove 1 row of tiny"  # what is no entry is none
     assert "README" not in found.text.body
     mark = find_marker(found.text.body)
     assert mark == ROLLING

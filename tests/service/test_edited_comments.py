@@ -157,7 +157,7 @@ def test_an_edited_answer_of_the_bot_declines_nothing(hub: Hub, tmp_path: Path) 
     story.settle()
 
     assert event["author"]["name"] == "meg"
-    assert request.title == "Update 3 rows of tiny"
+    assert request.title == "Add 3 rows of tiny"
     story.news()
     story.end()
 

@@ -250,7 +250,7 @@ def test_declined_rows_are_found_again_on_github(github: GitHubServer, tmp_path:
     [pull] = story.pulls
     key = f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
     assert story.write(pull, f"/decline {key}").startswith(f"The row `{key}` is left out as it is now")
-    assert pull.title == "Update 2 rows of tiny"
+    assert pull.title == "Add 2 rows of tiny"
     if is_merged:
         github.state.merge(BOARD, pull.number)
         story.settle()
@@ -258,7 +258,7 @@ def test_declined_rows_are_found_again_on_github(github: GitHubServer, tmp_path:
     story.lose_state()
     story.settle()
 
-    assert [one.title for one in story.pulls] == ([] if is_merged else ["Update 2 rows of tiny"])
+    assert [one.title for one in story.pulls] == ([] if is_merged else ["Add 2 rows of tiny"])
     story.end()
 
 

@@ -34,7 +34,7 @@ def test_a_request_names_no_row_that_was_declined(
     killed_after(story, Writes(monkeypatch), nth)  # the answer, the files, the title, the text
 
     [request] = story.requests
-    assert (request.title, "acme/atlas-7b" in request.description) == ("Update 1 row of tiny", False)
+    assert (request.title, "acme/atlas-7b" in request.description) == ("Add 1 row of tiny", False)
     story.news()
     story.end()
 

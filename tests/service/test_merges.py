@@ -167,7 +167,7 @@ def test_who_may_not_see_the_history_of_the_board_loses_no_shared_request_with_t
     assert failed(story) == []
     assert story.requests == [request]
     listed = [line.split("`")[1] for line in request.description.splitlines() if line.startswith("| [")]
-    assert (request.title, listed) == ("Update 2 rows of tiny", ["acme/borea-1b", "acme/cirrus-1b"])
+    assert (request.title, listed) == ("Add 2 rows of tiny", ["acme/borea-1b", "acme/cirrus-1b"])
     hub.merge(story.target, request)
     assert "note.md" in dict(story.target.main.tree.files())
     assert failed(story) == []

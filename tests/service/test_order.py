@@ -53,7 +53,7 @@ def test_a_push_and_a_request_during_a_bulk_push_are_served_before_it(
     assert "`acme/pica-3b`" in posted[0].text
     assert [one.title for one in story.requests] == [
         "Add acme/atlas-7b (bfloat16): 58.33",
-        "Update 30 rows of tiny",
+        "Add 30 rows of tiny",
     ]
     story.end()
 

@@ -82,7 +82,7 @@ def test_a_withdrawn_row_leaves_the_rolling_request(story: Story) -> None:
     story.settle()
 
     assert proposed(story) == ["m0", "m1", "m2", "m4"]
-    assert story.requests[0].title == "Update 4 rows of tiny"
+    assert story.requests[0].title == "Add 4 rows of tiny"
 
 
 @pytest.mark.slow

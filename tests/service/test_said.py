@@ -148,24 +148,24 @@ def test_a_maintainer_declines_one_row_of_the_rolling_request(hub: Hub, tmp_path
         story.push(model=model)
     story.settle()
     [request] = story.requests
-    assert request.title == "Update 3 rows of tiny"
+    assert request.title == "Add 3 rows of tiny"
     key = f"tiny/acme/borea-1b/{revision_of('acme/borea-1b')}-bfloat16"
     hub.comment(story.target, request, f"/decline {key}", "ann")
     story.settle()
-    assert request.title == "Update 3 rows of tiny"
+    assert request.title == "Add 3 rows of tiny"
 
     hub.comment(story.target, request, f"/decline {key}", "meg")
     story.settle()
-    assert request.title == "Update 2 rows of tiny"
+    assert request.title == "Add 2 rows of tiny"
     assert hub.file(story.target, f"entries/{key}.json", request.ref) is None
     story.push(model="acme/dune-1b")
     story.settle()
-    assert request.title == "Update 3 rows of tiny"
+    assert request.title == "Add 3 rows of tiny"
     assert hub.file(story.target, f"entries/{key}.json", request.ref) is None
 
     story.push(model="acme/borea-1b", right=(90, 90, 90))
     story.settle()
-    assert request.title == "Update 4 rows of tiny"
+    assert request.title == "Add 4 rows of tiny"
     assert hub.file(story.target, f"entries/{key}.json", request.ref) is not None
     assert "request" in story.acts()
     story.end()

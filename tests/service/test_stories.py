@@ -145,7 +145,7 @@ def test_a_push_of_300_results_becomes_one_rolling_request(story: Story) -> None
     [request] = story.requests
     commit = story.target.resolve(request.ref)
     assert commit is not None
-    assert request.title == "Update 300 rows of tiny"
+    assert request.title == "Add 300 rows of tiny"
     assert len([path for path, _ in commit.tree.files() if path.startswith("entries/")]) == 300
     assert story.acts() == ["request", "commit", "commit"]
 
@@ -162,12 +162,12 @@ def test_rolling_style_gathers_all_that_waits(hub: Hub, tmp_path: Path) -> None:
     story.push(model="acme/borea-1b")
     story.settle()
 
-    assert [request.title for request in story.requests] == ["Update 2 rows of tiny"]
+    assert [request.title for request in story.requests] == ["Add 2 rows of tiny"]
     assert story.acts() == ["request", "commit", "rename", "edit"]
     story.hub.merge(story.target, story.requests[0])
     story.push(model="acme/corvus-2b")
     story.settle()
-    assert [request.title for request in story.requests] == ["Update 1 row of tiny"]
+    assert [request.title for request in story.requests] == ["Add 1 row of tiny"]
     assert story.acts() == ["request", "commit"]
     story.end()
 

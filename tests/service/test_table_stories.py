@@ -48,7 +48,7 @@ def test_a_new_row_is_proposed_below_the_rows_of_others(story: TableStory) -> No
     story.settle()
 
     [request] = story.requests
-    assert request.title == "Update 1 row of tiny"
+    assert request.title == "Add 1 row of tiny"
     assert f"**New:** `{KEY}`, from [`" in request.description
     assert "| `Average` | `58.33` |" in request.description
     assert story.proposed() == TABLE + NEW

@@ -239,7 +239,7 @@ def test_what_was_declined_is_found_again_at_the_target_when_the_state_is_lost(
     story, request, key = rolling(hub, tmp_path, **how)
     assert "A maintainer leaves out one row by the comment `/decline KEY`" in request.description
     assert write(story, request, f"/decline {key}").startswith(f"The row `{key}` is left out as it is now")
-    assert request.title == "Update 2 rows of tiny"
+    assert request.title == "Add 2 rows of tiny"
     if end == "merged":
         hub.merge(story.target, request)
     elif end == "closed":
@@ -296,7 +296,7 @@ def test_a_former_maintainer_s_declines_count_no_more(hub: Hub, tmp_path: Path) 
     story.lose_state()
     story.settle()
 
-    assert request.title == "Update 3 rows of tiny"
+    assert request.title == "Add 3 rows of tiny"
     story.news()
     story.end()
 
@@ -308,17 +308,17 @@ def test_a_decline_is_taken_back_on_its_request(hub: Hub, tmp_path: Path, *, is_
     assert write(story, request, f"/restore {key}") == f"Nobody declined a row `{key}` on this request."
     write(story, request, f"/decline {key}")
     story.settle()
-    assert request.title == "Update 2 rows of tiny"
+    assert request.title == "Add 2 rows of tiny"
     assert write(story, request, f"/restore {key}", "eve") == ONLY_MAINTAINERS
     assert write(story, request, f"/restore {key}") == f"The row `{key}` is proposed again."
     for _ in range(2):
         story.settle()
-        assert request.title == "Update 3 rows of tiny"
+        assert request.title == "Add 3 rows of tiny"
         if is_wiped:
             story.lose_state()
     write(story, request, f"/decline {key}")
     story.settle()
-    assert request.title == "Update 2 rows of tiny"
+    assert request.title == "Add 2 rows of tiny"
     story.news()
     story.end()
 
@@ -330,7 +330,7 @@ def test_a_decline_that_names_no_row_says_so(hub: Hub, tmp_path: Path) -> None:
     assert "write `/decline KEY`, where KEY names the row" in write(story, request, "/decline")
     assert write(story, request, f"/decline {key}", "eve") == ONLY_MAINTAINERS
 
-    assert request.title == "Update 3 rows of tiny"
+    assert request.title == "Add 3 rows of tiny"
     assert story.acts() == ["comment", "comment", "comment"]
     story.end()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry, declaration_path, entry_path, is_same_row
-from bot.publishing.layout import CellChange, Draft, RowChange
+from bot.publishing.layout import Draft, RowChange, is_absent
 from bot.publishing.publication import CurrentState, DesiredState, Form, Marker, row_mark
 from bot.publishing.tables.table_layout import TableLayout
 from bot.publishing.texts import (
@@ -171,11 +171,6 @@ def _records(declaration: Leaderboard | None, rows: Mapping[str, Entry], main: F
     if path not in main:
         files[path] = declaration.text.encode()
     return {path: main[path] if is_same_row(main.get(path), data) else data for path, data in files.items()}
-
-
-def is_absent(cells: Sequence[CellChange]) -> bool:
-    """Tell whether the table has no row for these cells."""
-    return all(cell.before is None for cell in cells)
 
 
 def effect_of(wanted: WantedTable, found: DesiredTable, state: CurrentState) -> tuple[int, int, int]:

@@ -117,7 +117,7 @@ class TableOptions(TargetOptions):
     in `key` is the member's name. `key` are the columns that tell rows apart. `sorted_by` is the column by which a new
     row finds its place; without it the row goes to the end. `decimal` is the decimal mark of a CSV file. `hand_edited`
     says that people edit the file, although it looks generated. `records` keeps the entry of each row that is written,
-    and its declaration, beside the table.
+    and its declaration, beside the table. `without` are models whose results are read, and get no row here.
     """
 
     kind: Literal["table"] = "table"
@@ -138,6 +138,7 @@ class TableOptions(TargetOptions):
     decimal: Literal[".", ","] = "."
     hand_edited: StrictBool = False
     records: StrictBool = False
+    without: tuple[Name, ...] = ()
 
     @model_validator(mode="after")
     def _fits_the_format(self) -> Self:

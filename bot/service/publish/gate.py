@@ -190,7 +190,8 @@ class Gate:
         """The plan for these rows at the target."""
         rows = [(look.planned, look.entry is not None) for look in looks]
         moved = tuple(row for row, _ in rows if row.action != "unchanged")
-        stay = sum(row.action == "unchanged" and has_entry for row, has_entry in rows)  # not of files that make no row
+        # Not of files that make no row, nor a row that the target cannot have.
+        stay = sum(row.action == "unchanged" and has_entry and not row.reason for row, has_entry in rows)
         return Plan(self.target, self.context.leaderboard.id, moved, stay, self.is_first)
 
     def _shown(self, plan: Plan, looks: Sequence[Look[Any]]) -> Plan:

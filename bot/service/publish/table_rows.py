@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import ClassVar
 
 from bot.errors import CallError
+from bot.evaluation.row_key import RowKey, model_folder
 from bot.platforms.target import Target
 from bot.publishing.decisions import Place, RowDecision, status_of, taken_why
 from bot.publishing.entries import parsed
 from bot.publishing.entry import Entry, declaration_path, digest_of, entry_path, parse_entry
-from bot.publishing.layout import CellChange, Draft, Layout, RowChange
+from bot.publishing.layout import CellChange, Draft, Layout, RowChange, is_absent
 from bot.publishing.plan import PlannedRow, RowAction
 from bot.publishing.publication import CurrentState, DesiredState, Marker, rolling_mark
 from bot.publishing.row_requests import EDITED
-from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow, desired_table, effect_of, is_absent
+from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow, desired_table, effect_of
 from bot.publishing.tables.table_layout import TableLayout, table_layout
 from bot.service.context import target_link
 from bot.service.publish.gate import Look
@@ -29,8 +31,13 @@ from bot.service.store.memory import TABLE
 FOREIGN = "its cells differ from what files and mapping give"
 
 
-def planned_cells(look: MadeRow, cells: Sequence[CellChange], decided: Sequence[RowDecision]) -> PlannedRow:
-    """The planned change of a row of a table, by the cells that change on main; `decided` may say that it was taken."""
+def planned_cells(
+    look: MadeRow, cells: Sequence[CellChange], decided: Sequence[RowDecision], refused: str = ""
+) -> PlannedRow:
+    """The planned change of a row of a table, by the cells that change on main.
+
+    `decided` may say that it was taken, `refused` why the table cannot have it.
+    """
     action: RowAction = "changed"
     taken = taken_why(decided, digest_of(look.entry)) if look.entry is not None else ""
     if not cells:
@@ -41,7 +48,7 @@ def planned_cells(look: MadeRow, cells: Sequence[CellChange], decided: Sequence[
     shown = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after or '–'}" for cell in cells)
     reason = FOREIGN if look.reason in {"", EDITED} else look.reason  # the settings may show the same row otherwise
     reason = reason if action == "changed" else ""
-    reason = taken if action == "restored" else reason
+    reason = taken if action == "restored" else reason or refused
     digest = hashlib.sha256(repr([(cell.column, cell.before, cell.after) for cell in cells]).encode()).hexdigest()
     return PlannedRow(look.key, known.model.id if known else "", action, reason=reason, digest=digest, values=shown)
 
@@ -63,7 +70,8 @@ class TableRows(TargetRows[str]):
         """The rows, each with the cells that would change."""
         self.known = self._written(self.settings.to)
         self.known |= self._recorded([item.subject for item in items if item.subject not in self.known])
-        rows = RowMaker(self.context, self.report, self._standing, self.why).make(items)
+        made = RowMaker(self.context, self.report, self._standing, self.why).make(items)
+        rows = [one if self._is_wanted(one.key) else replace(one, entry=None) for one in made]
         wanted = self._wanted({row.key: (row.entry, row.disputed) for row in rows})
         read = self.target.read_state(self._mark, self._paths(wanted))
         state = self.with_closed(self.target, read, lambda: [wanted.row_mark(*one) for one in wanted.entries.items()])
@@ -71,10 +79,26 @@ class TableRows(TargetRows[str]):
         self.seen = wanted, table, state
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
         decided = self.context.state.decided(self.settings.to)
-        planned = [planned_cells(row, shown.get(row.key, ()), decided.get(row.key, ())) for row in rows]
+        planned = [
+            planned_cells(row, shown.get(row.key, ()), decided.get(row.key, ()), table.refused.get(row.key, ""))
+            for row in rows
+        ]
         taken = sum(one.action == "restored" for one in planned)
         self.count = max(len(self.known) - taken, wanted.layout.count(state.files))
         return [Look(one, (row.item,), row.entry, row.disputed) for row, one in zip(rows, planned, strict=True)]
+
+    def accepted(self) -> dict[str, str]:
+        """The accepted rows but for those of models that get no row here."""
+        return {key: digest for key, digest in super().accepted().items() if self._is_wanted(key)}
+
+    def _is_wanted(self, key: str) -> bool:
+        return model_folder(key) not in self._without
+
+    @cached_property
+    def _without(self) -> set[str]:
+        """The models that get no row here, as their keys begin."""
+        models = self.settings.table.without if self.settings.table is not None else ()
+        return {model_folder(RowKey(self.context.leaderboard.id, one, "", "", False).text) for one in models}  # noqa: FBT003
 
     def observe(self) -> None:
         """Keep which of the written rows are in the table, and mark those that people changed there or removed.

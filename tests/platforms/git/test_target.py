@@ -320,7 +320,7 @@ def test_rows_of_one_call_are_one_commit_and_a_single_one_has_a_text_of_its_own(
     publish([*rows, rows[0]], target, "commit")
     assert git(folder, "log", "--format=%s", "main").splitlines() == [
         "Add acme/model-2 (bfloat16): 58.33",
-        "Update 2 rows of tiny",
+        "Add 2 rows of tiny",
         "Start the leaderboard",
     ]
     assert {row.key for row in target.scan_entries().entries} == {row.key for row in rows}
