@@ -53,6 +53,7 @@ from bot.publishing.tables.adopt import (
     rows_of_models,
     sorting,
     task_column,
+    tasks_of_rows,
     text_columns,
     with_rounding,
 )
@@ -74,6 +75,7 @@ NEARLY = 0.8  # of the cells that the best reading of the results gives
 MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
+ELSEWHERE = "# Models of other tables of the file get no row here."
 NOT_IN_FORMS = "none of the forms that were tried gives its numbers"
 NO_HEADING = "(no heading)"
 FILLED = "people fill it"  # the note of a column that needs no decision
@@ -255,14 +257,13 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
             draft = replace(draft, text=_declared(matching, parsed, names, known, measured, todo=OWN_AVERAGE)[0])
     text, board, columns = draft.text, draft.board, draft.columns
     declared = board.judgement.leaderboard
-    mapping = _mapping(board, columns, keys)
+    elsewhere = _elsewhere(table, models, found, names)
+    mapping = _mapping(board, columns, keys, sorted({one.model.id for one in board.new} & elsewhere.keys()))
     options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
     report = Recomputed(board, options, declared, len(matching.columns))
     source, paths = source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
-    beside = [one for one, _ in best.tables if one.place is not found.place]
-    rows_elsewhere = [(other.place.at, one) for other in beside for some in other.rows.values() for one in some]
-    elsewhere = {names.get(one.model.id, one.model.id): at for at, one in rows_elsewhere}
-    notes = tuple(_notes(board, columns, [row for row in ambiguous if row not in by_numbers], by_numbers, elsewhere))
+    unsure = [row for row in ambiguous if row not in by_numbers]
+    notes = tuple(_notes(board, columns, unsure, by_numbers, elsewhere))
     notes = (*notes, visible(ranking)) if ranking else notes
     notes = notes if at else (*notes, *_other_tables(found))
     if unused := _of_few_files(measured, rows, found):
@@ -299,6 +300,16 @@ def _other_tables(found: FoundTable) -> Iterator[str]:
         yield visible(f"the file has {counted(len(others), 'other table')}: {first_few(others, MOST_NAMES)}")
 
 
+def _elsewhere(
+    table: TableFile, models: Sequence[ModelFiles], found: FoundTable, names: Mapping[str, str]
+) -> dict[str, str]:
+    """The models that have a row in other tables of the file alone, and where."""
+    here = {one.model.id for some in found.rows.values() for one in some}
+    rows = [(other, one) for other in find_tables(table.data, table.written, models) for one in other.rows.values()]
+    there = {one.model.id: other.place.at for other, some in rows for one in some}
+    return {names.get(name, name): at for name, at in there.items() if name not in here}
+
+
 def _named_in_heading(found: FoundTable) -> str:
     """What the innermost heading with a name calls the table, "" if none does."""
     grid = found.place.grid
@@ -328,6 +339,9 @@ def _nothing_matched(
     matching: Matching, rows: Mapping[int, ModelFiles], readings: Sequence[TaskReading], measured: Measured
 ) -> str:
     """Say why no column is known, which rows name a model where some do not, and what would make one known."""
+    if (by := tasks_of_rows(matching.table, readings)) is not None:
+        of, to = f"its rows are of one model and one {visible('.'.join(by))} each", "a column for each"
+        return f"{of}: make it a table with a row for each model and {to}, or let `init` without --table make a board"
     columns = grouped((reason, ".".join(column_path)) for column_path, reason in matching.unsure.items())
     why = "; ".join(f"{examples(some)}: {reason}" for reason, some in columns.items())
     grid = matching.table.grid
@@ -545,7 +559,12 @@ def _without_gap(column: MappingColumn, found: FoundTable, views: Mapping[int, R
     return replace(column, keys=kept) if erased else column
 
 
-def _mapping(board: JudgedTable, columns: Sequence[MappingColumn], keys: Sequence[tuple[ColumnPath, str]]) -> str:
+def _mapping(
+    board: JudgedTable,
+    columns: Sequence[MappingColumn],
+    keys: Sequence[tuple[ColumnPath, str]],
+    without: Sequence[str],
+) -> str:
     """The tables of the settings that describe the table; what nobody is sure of is a comment with TODO."""
     place, name = board.found.place, next(one for one in columns if one.column_path == board.found.name)
     key = [name.label, *(".".join(column_path) for column_path, _ in keys)]
@@ -557,6 +576,7 @@ def _mapping(board: JudgedTable, columns: Sequence[MappingColumn], keys: Sequenc
     lines += [f"key = {toml_text(key)}"]
     lines += [f"sorted_by = {toml_text(by.label)}"] if by else []
     lines += [UPDATE, 'on_existing = "update"', RECORDS, "records = true"]
+    lines += [ELSEWHERE, f"without = {toml_text(without)}"] if without else []
     if why := _why_generated(board):
         lines += [f"# {brief(why, 300)}", "# hand_edited = true"]
     lines += ["", "[table.columns]"]
@@ -661,17 +681,12 @@ def _notes(
         names = first_few([board.found.text(row) for row in ambiguous], MOST_NAMES)
         how = "add a column to `key` that tells them apart, or give --results without the others"
         yield visible(f"TODO several results may be meant by {names}: {how}")
-    there = {row.key.text for row in board.judged.values()}
-    entries = [entry for key, entry in board.entries.items() if key not in there]
-    new = [one.model.id for one in entries]
-    if others := [one for one in new if one in elsewhere]:
+    if others := [one.model.id for one in board.new if one.model.id in elsewhere]:
         tables = examples(list(dict.fromkeys(elsewhere[one] for one in others)))
-        yield visible(
-            f"TODO {counted(len(others), 'model')} of another table of the file would be a new row here ({tables}): "
-            f"{first_few(others, MOST_NAMES)}; give --results of this table's models alone"
-        )
+        models = f"{counted(len(others), 'model')} of another table of the file ({tables})"
+        yield visible(f"no row here, as `without` says, for {models}: {first_few(others, MOST_NAMES)}")
     needed = [one.keys["value"] for one in columns if one.keys and "value" in one.keys and "missing" not in one.keys]
-    views = {one.model.id: RowView(one, board.judgement.leaderboard) for one in entries}
+    views = {one.model.id: RowView(one, board.judgement.leaderboard) for one in board.new}
     free = {name: [lookup(value, view) for value in needed] for name, view in views.items() if name not in elsewhere}
     whole, incomplete = ([one for one in free if (None in free[one]) is is_gap] for is_gap in (False, True))
     if whole:

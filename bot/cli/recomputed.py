@@ -57,6 +57,12 @@ class JudgedTable:
         }
         return {row: judged[0] for row, judged in found.items() if judged}
 
+    @cached_property
+    def new(self) -> list[Entry]:
+        """The entries that no row of the table shows."""
+        there = {row.key.text for row in self.judged.values()}
+        return [entry for key, entry in self.entries.items() if key not in there]
+
     def named(self, one: ModelFiles) -> ModelFiles:
         """The files under the id that the declaration gives their model."""
         name = self.names.get(one.model.id)

@@ -52,6 +52,10 @@ Text = Annotated[
     str, StringConstraints(min_length=1), spelled(ONE_LINE, "write it in one line, without control characters")
 ]
 ID = r"[A-Za-z0-9][A-Za-z0-9_.:-]*"
+WORST_FIRST = (
+    "where less is better, lower_bound is the worst value and upper_bound the best, such as "
+    'lower_bound = "100" with a bound_reason, and upper_bound = "0"'
+)
 ID_FORM = "letters, digits and _ . : - without spaces; first a letter or digit"
 Id = Annotated[str, spelled(ID, f"write {ID_FORM}")]
 
@@ -222,7 +226,8 @@ class Task(DeclarationModel):
         lower = self.leaf_lower_bound(leaf)
         if lower == self.upper_bound or (lower < self.upper_bound) != self.higher_is_better:
             side = "below" if self.higher_is_better else "above"
-            yield f"{leaf.id}: lower_bound {lower} is not {side} upper_bound {self.upper_bound}"
+            said = f"{leaf.id}: lower_bound {lower} is not {side} upper_bound {self.upper_bound}"
+            yield said if self.higher_is_better else f"{said}; {WORST_FIRST}"
         if lower and not (leaf.bound_reason or self.bound_reason):
             yield f"{leaf.id}: lower_bound {lower} needs a bound_reason"
         if leaf.lower_bound is not None and self.normalize == "task":

@@ -10,7 +10,9 @@ import pytest
 
 from bot.evaluation.leaderboard import load_leaderboard
 from tests.command import bot
+from tests.world.local_git import git
 
+SIGN = "\N{PLUS-MINUS SIGN}"
 SUMMARY = {
     "wren": {"mean": 2.51, "median": 1.96, "most": 12.24},
     "ibis": {"mean": 3.16, "median": 2.95, "most": 16.36},
@@ -122,3 +124,41 @@ def test_a_score_that_is_the_mean_of_the_columns_beside_it_is_the_average(tmp_pa
     assert (status, "4 of 4 rows reproduced to the printed digit, in 3 of 3 columns" in out) == (0, True), out + err
     assert "alone" not in err
     assert {one.id for one in load_leaderboard(str(tmp_path / "ours" / "board.toml")).tasks} == {"easy", "hard"}
+
+
+def test_a_column_whose_numbers_say_how_far_they_may_be_off_is_sorted_by_and_written_as_one_number(
+    tmp_path: Path,
+) -> None:
+    scores = {"wren": (60.5, 44.25), "ibis": (51.5, 48.5), "crane": (41.25, 39.0), "heron": (22.75, 36.5)}
+    results = {name: {"model": name, "accuracy": one, "f1": two, "runs": 3} for name, (one, two) in scores.items()}
+    git(tmp_path, "init", "-q", "-b", "main")
+    lines = [
+        f"| {name} | {one:.2f} | {two} (±1.5) | 3 | {(one + two) / 2:.2f} ±1.1 |" for name, (one, two) in scores.items()
+    ]
+    head = ["| Model | Accuracy | F1 | Runs | Avg (95% CI) |", "|---|---|---|---|---|"]
+    status, out, err = init(tmp_path, "\n".join([*head, *lines, ""]), results)
+    assert (status, "4 of 4 rows reproduced to the printed digit, in 4 of 4 columns" in out) == (0, True), out + err
+    assert "Runs = columns.runs.value, Avg (95% CI) = average" in err  # few numbers, and a heading that names them
+    settings = tmp_path / "ours" / "bot.toml"
+    assert 'sorted_by = "Avg (95% CI)"' in settings.read_text()
+    (tmp_path / "results" / "tern.json").write_text(json.dumps({**results["ibis"], "model": "tern", "accuracy": 52.0}))
+    git(tmp_path, "add", "results", "board.md")
+    git(tmp_path, "commit", "-qm", "results")
+    status, out, err = bot("settle", "--config", settings)
+    assert (status, "5 accepted: 4 on main, 1 open" in out) == (0, True), out + err
+    branch = "leaderboard-bot/rolling/board"
+    after = git(tmp_path, "show", f"{branch}:board.md").splitlines()
+    assert after[3:5] == ["| tern | 52.00 | 48.50 | 3 | 50.25 |", lines[1]]
+    said = f"has numbers such as `52.38 {SIGN}1.1`; the bot writes the first one alone: `tern`."
+    assert said in git(tmp_path, "log", "-1", "--format=%B", branch)
+
+
+def test_a_row_for_each_model_and_task_is_said_with_what_to_do(tmp_path: Path) -> None:
+    scores = {"wren": (60.5, 44.25), "ibis": (51.5, 48.5), "crane": (41.25, 39.0)}
+    results = {name: {"model": name, "scores": {"plan": one, "act": two}} for name, (one, two) in scores.items()}
+    lines = [f"| {name} | {task} | {value} |" for name, one in results.items() for task, value in one["scores"].items()]
+    status, _, err = init(tmp_path, "\n".join(["| Model | Task | Score |", "|---|---|---|", *lines, ""]), results)
+    said = (
+        "its rows are of one model and one Task each: make it a table with a row for each model and a column for each"
+    )
+    assert (status, said in err) == (2, True), err

@@ -383,9 +383,16 @@ def test_a_path_gets_no_id_that_is_another_models_and_models_of_another_table_ar
 
     large, small = "".join(map(row, [*times][:3])), row("tiny-1b")
     (folder / "README.md").write_text(f"## Large{head}{large}\n## Small{head}{small}")
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "results")
     _, stdout, stderr = bot("init", "ours", "--results", "runs", "--table", "README.md")
     assert "3 of 3 rows reproduced to the printed digit" in stdout, stdout + stderr
-    assert "TODO 1 model of another table of the file would be a new row here (Small): tiny-1b" in stderr
+    assert "no row here, as `without` says, for 1 model of another table of the file (Small): tiny-1b" in stderr
+    _, stdout, stderr = bot("settle", "--config", "ours/bot.toml", "--dry-run")
+    assert "0 added, 0 changed, 0 removed, 3 unchanged" in stdout, stdout + stderr
+    _, _, stderr = bot("init", "large", "--results", "runs", "--table", "README.md", "--at", "Large")
+    assert "for 1 model of another table of the file (Small): tiny-1b" in stderr
     board = load_leaderboard("ours/board.toml")
     assert board.model_names["host_b/acme/atlas-7b"] == "host_b-acme-atlas-7b"
     assert not any(task.higher_is_better for task in board.tasks)
@@ -482,6 +489,7 @@ def test_a_model_without_a_value_of_a_column_is_incomplete_in_every_command(fold
     assert "incomplete" in bot("check", "runs", "--leaderboard", "ours/board.toml")[1]
     _, stdout, _ = bot("settle", "--config", "ours/bot.toml", "--dry-run")
     assert "the row is incomplete: it has no value for Airline (tasks.airline.score)" in stdout
+    assert "0 added, 0 changed, 0 removed, 3 unchanged" in stdout
 
 
 def test_a_draft_names_the_rows_that_it_does_not_accept(folder: Path) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bot.errors import CallError
 from bot.evaluation.draft.columns import seen_in
+from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from tests.evaluation.drafting import binary, drafted, modern, only_task, sized
 from tests.evaluation.judging import base, base_v1, judgement_of, outcome_of
@@ -396,6 +398,20 @@ def test_a_metric_that_the_file_says_is_better_where_it_is_less_is_drafted_so() 
     board, text = drafted(modern(rows, higher_is_better=directions))
     assert {task.id: task.higher_is_better for task in board.tasks} == {"realtoxicityprompts": False, "quiz": True}
     assert "is not known here" not in text
+
+
+@pytest.mark.parametrize("total", ["Quiz-Pro (overall)", "overall_score"])
+def test_a_total_beside_its_parts_is_shown_and_not_counted(total: str) -> None:
+    """As an Every Eval Ever record of MMLU-Pro, which has one entry for all of its 14 parts."""
+    parts = {"Quiz-Pro (law)": 0.25, "Quiz-Pro (physics)": 0.75}
+    leaves = {name: LeafResult(numbers={"score": value}) for name, value in {**parts, total: 0.55}.items()}
+    seen = Result(model=Model("acme/atlas-7b"), harness=HarnessVersion("own"), leaves=leaves, format="own")
+    draft = draft_of([seen])
+    assert [task.keys["title"] for task in draft.tasks] == [*parts]
+    assert [column["title"] for column in draft.columns] == [total]
+    assert "more is taken to be better in Quiz-Pro (law), Quiz-Pro (physics): no name says so" in draft.todo
+    outside = replace(seen, leaves={**leaves, total: LeafResult(numbers={"score": 0.8})})
+    assert len(draft_of([outside]).tasks) == 3  # a number that is no mean of them is one of its own
 
 
 def test_a_draft_of_thousands_of_tasks_is_refused_with_what_to_do() -> None:

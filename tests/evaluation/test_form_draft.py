@@ -335,6 +335,50 @@ def test_times_speeds_and_errors_are_no_percentages_and_words_begin_with_capital
     assert {one.keys["unit"] for one in form.values if one.place.endswith(key)} == {unit}
 
 
+def test_rows_of_several_tracks_are_told_apart_where_each_has_models_of_its_own() -> None:
+    """Like results/leaderboard.json of causaldyn/causaldyn-bench: one leaf mixed the costs of all tracks."""
+    rows = [
+        {"track": f"track-{number // 3}", "method": f"way-{number % 9}", "metric": "regret", "value": number + 0.5}
+        for number in range(12)
+    ]
+    files = as_bytes({"board.json": rows})
+    found = numbers(files, next(draft_forms(files)))
+    assert found["way-0"] == {"track-0": 0.5, "track-3": 9.5}
+    assert found["way-5"] == {"track-1": 5.5}
+
+
+def test_answers_of_which_some_have_no_score_are_no_trials_of_it() -> None:
+    files: Files = {}
+    for number, name in enumerate(MODELS):
+        cases = [
+            {"case_id": f"c{one}", "right": one > number, "cited": None if one % 3 else 0.5 + number / 9}
+            for one in range(12)
+        ]
+        files[f"{number}.json"] = {"model": name, "cases": cases, "means": {"cited": 0.5 + number / 9}}
+    form = next(draft_forms(as_bytes(files), lambda text: text in MODELS))
+    assert {one.place for one in form.values} == {"cases[*].right", "means.cited"}
+
+
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_a_text_beside_a_number_names_its_metric_and_a_count_its_samples(*, is_listed: bool) -> None:
+    """A form of one list, or of one number in each file."""
+    files: Files = {}
+    for number, name in enumerate(MODELS):
+        one = {"measure": "WER", "metric_name": "WER", "value": 4.5 + number, "num_utterances": 260, "total": 9}
+        runs = [{"corpus": "clean", **one}, {"corpus": "noisy", **one, "num_utterances": 70, "value": 9.5 + number}]
+        files[f"{number}.json"] = {"model": name, **({"runs": runs} if is_listed else one)}
+    form = next(draft_forms(as_bytes(files)))
+    assert [one.keys["unit"] for one in form.values] == ["plain"]
+    made = DeclaredForm.model_validate(form.table).format
+    for path, data in as_bytes(files).items():
+        (part,) = parse_submission(path, {"": data}, forms=[made]).parts
+        assert part.result is not None
+        assert not part.result.misread
+        sizes = {leaf: one.samples for leaf, one in part.result.leaves.items()}
+        assert sizes == ({"clean": 260, "noisy": 70} if is_listed else {"WER": 260})
+        assert {key for one in part.result.leaves.values() for key in one.numbers} == {"WER"}
+
+
 def test_a_part_for_each_task_that_holds_models_is_not_taken_for_all_in_silence() -> None:
     """Without this one task of fifty looks like the whole board."""
     files = {

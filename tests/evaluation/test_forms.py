@@ -279,6 +279,13 @@ def test_yaml_is_read_without_aliases() -> None:
         assert why in problem.why
 
 
+def test_a_percentage_is_no_fraction() -> None:
+    board = one_form('value = "acc"\nleaf = "a"', 'model = "m"')
+    problem = parse(board, {"m": "a/b", "acc": "0.5%"}).problem
+    assert problem is not None
+    assert 'acc has 0.5%, which is a percentage: write unit = "percent"' in problem.why
+
+
 def test_one_value_in_two_places_is_a_fault() -> None:
     board = one_form('value = "runs[*].acc"\nleaf = "a"', 'model = "m"')
     found = faults(judged(board, {"m": "a/b", "runs": [{"acc": 0.5}, {"acc": 0.6}]}))

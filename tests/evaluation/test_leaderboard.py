@@ -80,6 +80,12 @@ def parse(text: str) -> Leaderboard:
         ('lower_bound = "1/4"', 'lower_bound = "1/0"', "tasks.0.leaves.0.lower_bound", "is not a fraction"),
         ('lower_bound = "1/4"', "lower_bound = true", "tasks.0.leaves.0.lower_bound", "exact fraction"),
         ('lower_bound = "1/4"', 'lower_bound = "3/2"', "tasks.0", "is not below upper_bound 1"),
+        (
+            'normalize = "leaf"',
+            "higher_is_better = false",
+            "tasks.0",
+            'the worst value and upper_bound the best, such as lower_bound = "100" with a bound_reason, and upper_',
+        ),
         (', bound_reason = "guessing among four"', "", "tasks.0", "needs a bound_reason"),
         ('normalize = "leaf"', 'normalize = "task"', "tasks.0", 'only where normalize = "leaf"'),
         ('normalize = "leaf"', 'aggregation = "median"', "tasks.0.aggregation", "'mean' or 'size-weighted'"),

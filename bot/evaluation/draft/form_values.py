@@ -19,17 +19,27 @@ from bot.evaluation.places import as_text, key_text
 DEEPEST, MOST_VALUES = 5, 200
 # Lists that are compared, elements with a leaf each, and parts of questions.
 MOST_LISTS, MOST_NAMED, MOST_PARTS = 20, 200, 30
+MOST_TEXTS = 50  # of a key that are looked at
 NAMED = re.compile(r"\{[^{}]*\}")
 ANY = "*"  # an element of a list, in the path of a number
 NAMES = ("task", "part", "subset", "kind")  # of what is remembered, from the outermost one inwards
 TASK_KEYS = ("task", "task_name", "name", "dataset", "dataset_name", "benchmark", "domain", "subset", "category",
              "language", "lang", "split", "subtask", "group", "id", "metric", "metric_name")  # fmt: skip
+OF_ROWS = frozenset({"track", "task", "task_name", "dataset", "dataset_name", "benchmark", "benchmark_name", "suite",
+                     "scenario", "subtask", "split", "game"})  # fmt: skip
 METRIC_KEYS = frozenset({"metric", "metric_name", "metric_id"})
 QUESTION = re.compile(
     r"(^|_)(question|sample|example|instance|problem|item|case|riddle|prompt|doc|query|eval|task)(_|$)"
 )
 COUNTS = ("n", "samples", "num_samples", "n_samples", "num", "count", "total", "size", "num_examples", "n_examples",
           "support")  # fmt: skip
+SUMS = frozenset({"num", "count", "total", "size"})
+COUNTED = re.compile(
+    r"^((n|num|number_of|total|count)_(pairs|samples|examples|questions|items|instances|docs|documents|problems|prompts|"
+    r"cases|tests|queries|utterances|sentences|images|evaluated|scored)|"
+    r"(pairs|samples|examples|questions|items|instances|docs|documents|problems|prompts|cases|queries|utterances|sentences|"
+    r"images)(_count|_total|_evaluated)?)$"
+)
 AVERAGES = frozenset({"average", "avg", "mean", "overall", "average_score", "avg_score", "macro_avg", "mean_score"})
 ERRORS = ("stderr", "se", "sem", "std_err", "standard_error")
 # Numbers that are no scores, by the words of their keys.
@@ -85,6 +95,7 @@ class _Node:
     trials: int = 0  # lists of outcomes
     solved: int = 0  # lists of texts, each once
     others: int = 0  # texts that are no numbers
+    texts: set[str] = field(default_factory=set)  # some of them
     is_percent: bool = False
     inside: dict[str, _Node] = field(default_factory=dict)
     lists: list[list[dict[str, Any]]] = field(default_factory=list)
@@ -179,7 +190,7 @@ def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) ->
     of_model = [[row.value for row in rows] for rows in way.of_model()]
     count = sum(map(len, of_model))
     is_repeated = way.model and 2 * count > len(way.rows.rows) and 2 * count >= 3 * len(of_model)
-    told = _telling([_without(rows, way.model) for rows in of_model]) if is_repeated else _Told(("",))
+    told = _telling([_without(rows, way.model) for rows in of_model]) if is_repeated else _Told(_sets_of_rows(way))
     texts = told.texts if any(told.texts) else ()
     told_by = (*(f"{{.{place}}}" for place in sets), *texts)
     start = _Way(told=told_by, questions=told if told.is_of_questions else None, is_listed=bool(texts))
@@ -188,6 +199,16 @@ def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) ->
     if is_searched:
         found += _others(root, start, root.count / 2)
     return _apart(found[:MOST_VALUES])
+
+
+def _sets_of_rows(way: NamedRows) -> tuple[str, ...]:
+    """The texts that say of which track or data set each row of a file is, "" alone where none does."""
+    every = [row.value for row in way.rows.rows if isinstance(row.value, dict)]
+    several = len(every) > len({row.path for row in way.rows.rows}) and len(every) == len(way.rows.rows)
+    keys = [key for key in every[0] if words_of(key) in OF_ROWS and _is_text(key, every)] if several else []
+    counts = {key: len({one[key] for one in every}) for key in keys}
+    most = min(MOST_PARTS, len(every) // 2)
+    return tuple(f"{{.{key_text(key)}}}" for key, count in counts.items() if 1 < count <= most) or ("",)
 
 
 def _without(rows: Sequence[Any], model: str) -> list[dict[str, Any]]:
@@ -267,6 +288,8 @@ def _add_scalar(node: _Node, value: Any) -> None:
         node.outcomes += 1
     elif isinstance(value, str) and not is_placeholder(value):
         node.others += 1
+        if len(node.texts) < MOST_TEXTS:
+            node.texts.add(value)
 
 
 def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: bool) -> None:
@@ -301,7 +324,8 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         named = way.to_any(list(scores))  # what stands beside these numbers is no further out than they are
         found.append(_value(merged, replace(named, told=(*way.told, named.told[-1])), "", {}))
     else:
-        found += [_value(one, way, key, numbers) for key, one in scores.items()]
+        said = _named_metric(node, scores)
+        found += [_value(one, way, key, numbers, said) for key, one in scores.items()]
     if way.questions is None:
         found += [_of_counts(right, of, way, kind="right") for right, of in pairs]
         found += [_of_counts(key, of, way, kind="solved") for key, of in _solved(node)]
@@ -320,6 +344,15 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         else:
             for key in alike:
                 _collect(groups[key], way.to(key), found, is_searched=is_searched)
+
+
+def _named_metric(node: _Node, scores: Collection[str]) -> tuple[str, _Node] | None:
+    """The text beside the only score that says which metric it is, as `"metric": "WER"` beside `"value": 5.2`."""
+    texts = ((key, one) for key, one in node.inside.items() if words_of(key) in METRIC_KEYS)
+    is_said = (
+        (key, one) for key, one in texts if one.others == one.count == node.count and all(map(is_name, one.texts))
+    )
+    return next(is_said, None) if len(scores) == 1 else None
 
 
 def _others(node: _Node, way: _Way, fewest: float) -> Iterator[DraftedValue]:
@@ -409,7 +442,7 @@ def _of_trials(node: _Node, way: _Way) -> Iterator[DraftedValue]:
 def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> Iterator[DraftedValue]:
     """The outcomes and parts of points of the questions, as trials: over all, and for each part where one looks."""
     for key, one in node.inside.items():
-        is_scored = one.is_part and NO_SCORE.search(words_of(key)) is None
+        is_scored = one.is_part and len(one.numbers) == one.count and NO_SCORE.search(words_of(key)) is None
         if one.inside or not (one.is_outcome or is_scored):
             continue
         place = _join(way.place, key_text(key))
@@ -461,6 +494,7 @@ def _merge(into: _Node, other: _Node) -> None:
     into.solved += other.solved
     into.numbers += other.numbers
     into.others += other.others
+    into.texts |= other.texts
     into.is_percent |= other.is_percent
     into.lists += other.lists
     for key, one in other.inside.items():
@@ -511,22 +545,44 @@ def _is_question(keys: Sequence[str], elements: Sequence[Mapping[str, Any]]) -> 
     return words_of(keys[0]).endswith("id") or all(graded)
 
 
-def _value(node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node]) -> DraftedValue:
-    """The table of one kind of number; `metric` is its key, "" where any key is a task."""
+def _value(
+    node: _Node, way: _Way, metric: str, siblings: Mapping[str, _Node], named: tuple[str, _Node] | None = None
+) -> DraftedValue:
+    """The table of one kind of number; `metric` is its key, "" where any key is a task.
+
+    `named` is the key of the text beside it that names the metric.
+    """
     place = _join(way.place, key_text(metric)) if metric else way.place
     metrics = [one for one in way.told if words_of(one.strip("{}.").strip('"')) in METRIC_KEYS]
-    leaf = " ".join(one for one in way.told if one not in metrics) or metric or _words(way.place)
+    told = [one for one in way.told if one not in metrics]
+    if named is not None:
+        metrics = metrics or [f"{{.{key_text(named[0])}}}"]
+    leaf = " ".join(told) or (metrics[0] if named else metric) or _words(way.place)
     keys: dict[str, Any] = {"value": place, "leaf": leaf}
     if metrics or (metric and leaf != metric):
         keys["metric"] = metrics[0] if metrics else metric
-    is_plain = is_less_better(metric or place) or is_speed(metric or place)
+    names = [metric or place, *(named[1].texts if named else ())]
+    is_plain = is_less_better(names[0]) or is_speed(names[0]) or any(map(is_less_better, names[1:]))
     keys["unit"], todo = ("plain", "") if is_plain else _unit(node, metric, way)
+    is_one_list = way.place.count("[*]") <= 1 and not way.place.startswith("[*]")
+    if is_one_list and (count := _count_beside(metric, siblings, is_alone=not way.told)):
+        inside = way.place.replace("[*]", ".{element}")  # so that a count is that of the same element
+        keys |= {"value": _join(inside, key_text(metric)), "samples": _join(inside, key_text(count)) + "?"}
     if metric and way.told and "[*]" not in way.place:
-        count = next((key for key in COUNTS if key in siblings), "")
         error = next((key for key in (*(f"{metric}_{one}" for one in ERRORS), *ERRORS) if key in siblings), "")
-        keys |= {"samples": _join(way.place, key_text(count)) + "?"} if count else {}
         keys |= {"stderr": _join(way.place, key_text(error)) + "?"} if error else {}
     return DraftedValue(keys, todo, way.seen)
+
+
+def _count_beside(metric: str, siblings: Mapping[str, _Node], *, is_alone: bool) -> str:
+    """The key of the number of questions beside a score, "" if there is none.
+
+    Where the score `is_alone`, a number that may be a sum of others, such as `total`, is none.
+    """
+    whole = [key for key, one in siblings.items() if all(number >= 1 and number % 1 == 0 for number in one.numbers)]
+    sure = [key for key in whole if key != metric and COUNTED.search(words_of(key))]
+    known = [key for count in COUNTS for key in whole if words_of(key) == count and not (is_alone and count in SUMS)]
+    return next(iter([*sure, *known] if metric else []), "")
 
 
 def _unit(node: _Node, metric: str, way: _Way) -> tuple[str, str]:

@@ -28,6 +28,7 @@ from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import COLUMNS
 from bot.evaluation.metric_kinds import kind_of, place_of
 from bot.evaluation.result import Result
+from bot.evaluation.row_key import RowKey
 
 NOT_AN_ID = re.compile(r"[^A-Za-z0-9_.:-]+")
 NOT_A_TITLE = re.compile(r"\([^\w.,:+/-]*\)|[^\w.,:()+/-]+")  # also brackets around a mark, as in `HellaSwag (✱)`
@@ -44,6 +45,12 @@ UNITS = (
     (r"seconds?|(^|[_ ])(s|secs?|ttft|tpot)([_ ]|$)|time|latency|duration", "s"),
 )
 
+WHERE_LESS = (
+    'Where less is, write higher_is_better = false, lower_bound = "…" with the worst value and a bound_reason, and '
+    'upper_bound = "0"'
+)
+TOTAL = re.compile(r"(?i)(^|[\W_])(overall|average|avg|total|macro_avg|micro_avg)(?=[\W_]|$)")
+MARKS = " ()[]:/_.-"  # around the name of a part
 MOST_UNGROUPED, MOST_BESIDE = 12, 12  # columns of scores and of other numbers that readers take in
 SHARED = 0.8  # of the names that have a part, if it is that of all
 NO_GROUP = 'group = "…": these are many columns, and groups are shown first'
@@ -108,8 +115,9 @@ def draft_of(
         scores = [one for one in known if not is_beside(one)]
         scores = scores if any(map(_is_surely_more, scores)) else [*known]  # an unknown metric beside errors may be one
         further = _further_metrics(scores)
-        beside = [one for one in known if one not in scores or one.leaves[0].key in further]
-        known = [one for one in scores if one.leaves[0].key not in further]
+        totals = [one for one in scores if one.leaves[0].key not in further and _is_total(one, scores)]
+        beside = [*totals, *(one for one in known if one not in scores or one.leaves[0].key in further)]
+        known = [one for one in scores if one not in beside]
     left = tuple(one.name for one in beside[MOST_BESIDE:]) if not columns else ()
     beside = beside if columns else beside[:MOST_BESIDE]
     if not known:
@@ -130,7 +138,9 @@ def draft_of(
     counting = [tasks[place] for place in places]
     if not columns and len(counting) > MOST_UNGROUPED:
         counting = list(_with_groups(counting))
-    return LeaderboardDraft(tuple(counting), others, tuple(results), shown, left=left)
+    unsaid = [one.title or one.name for one, task in zip(known, tasks, strict=True) if _is_unsaid(one, task)]
+    todo = f"more is taken to be better in {examples(unsaid)}: no name says so. {WHERE_LESS}" if unsaid else ""
+    return LeaderboardDraft(tuple(counting), others, tuple(results), shown, todo if not columns else "", left)
 
 
 def _further_metrics(columns: Sequence[DraftColumn]) -> set[str]:
@@ -142,6 +152,36 @@ def _further_metrics(columns: Sequence[DraftColumn]) -> set[str]:
     alike = grouped((key.removesuffix(f" {metric}"), key) for key, metric in metrics.items())
     first = {of: min(keys, key=lambda key: (key != of, place_of(metrics[key]))) for of, keys in alike.items()}
     return metrics.keys() - first.values()
+
+
+def _is_total(column: DraftColumn, columns: Sequence[DraftColumn]) -> bool:
+    """Tell whether a column is the total of parts beside it, as `MMLU-Pro (overall)` is: between them in each model."""
+    found = TOTAL.search(column.name)
+    stem = column.name[: found.start()].strip(MARKS).lower() if found else ""
+    parts = [one for one in columns if one is not column and one.name.lower().startswith(stem)] if found else []
+    own, values = _by_model(column), [_by_model(one) for one in parts]
+    several = {model: [each[model] for each in values if model in each] for model in own}
+    return (
+        len(parts) > 1
+        and bool(own)
+        and all(len(some) > 1 and min(some) <= own[model] <= max(some) for model, some in several.items())
+    )
+
+
+def _by_model(column: DraftColumn) -> dict[RowKey, float]:
+    """The value of the first leaf of each model that has one."""
+    first = column.leaves[0]
+    found = ((run.model, run.value(first.metrics[0])) for run in first.runs)
+    return {model: value for model, value in found if value is not None}
+
+
+def _is_unsaid(column: DraftColumn, task: DraftTask) -> bool:
+    """Tell whether nothing says that more of a column of a board's own files is better, and no TODO of it asks."""
+    first, metric = column.leaves[0], column.leaves[0].metrics[0].name
+    is_known = (metric != UNNAMED and kind_of(metric) is not None) or first.known is not None or first.less_is_better
+    names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
+    is_asked = any("higher" in todo for todo in (*task.todo, *column.todo))
+    return column.is_own and not (is_known or is_asked or is_named_score(*names) or says_less(column))
 
 
 def _short(names: Sequence[str]) -> list[str]:

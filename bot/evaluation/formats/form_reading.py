@@ -290,6 +290,8 @@ class FormReader:
         if match.value is None or is_placeholder(match.value):
             return None
         number, why = number_of(match.value)
+        if number is not None and value.unit == "fraction" and "%" in str(match.value):
+            number, why = None, 'which is a percentage: write unit = "percent"'
         last = value.place.steps[-1] if value.place.steps else None
         is_searched = last is not None and last.shortest is not None and not why
         if number is None and not is_searched:

@@ -31,7 +31,10 @@ SAMPLED = 60  # rows that decide which reading a column has
 MEAN = re.compile(r"(?i)(\b|_)(average|avg|mean|overall|total)(\b|_)")  # in the heading by which tables are sorted
 CLUSTERED = 10  # values of one column lie this much closer together than if they were spread evenly
 SURE, LIKELY = 0.01, 0.05  # the most readings that may fit by chance: without a heading, and with one
-AVERAGES = frozenset({"average", "avg", "mean", "overall", "avgscore", "averagescore", "meanscore", "total", "score"})
+IN_BRACKETS = re.compile(r"\([^()]*\)|\[[^\[\]]*\]")
+AVERAGES = frozenset(
+    {"average", "avg", "mean", "overall", "avgscore", "averagescore", "meanscore", "overallscore", "total", "score"}
+)
 MEANS: tuple[tuple[str, Unit | None], ...] = (
     ("average", None), ("average", "proportion"),
     ("average_raw", None), ("average_raw", "percent"), ("average_raw", "proportion"),
@@ -138,6 +141,21 @@ def _is_swapped(one: Matched, other: Matched) -> bool:
     return named(one, other) > named(one, one) and named(other, one) > named(other, other)
 
 
+def tasks_of_rows(table: FoundTable, readings: Sequence[TaskReading]) -> ColumnPath | None:
+    """The column that says of which task each row is, where a model has a row for each; None if there is none."""
+    rows = {row: table.text(row) for row in table.rows}
+    if 2 * len(set(rows.values())) > len(rows):
+        return None
+    names = [name for reading in readings for name in reading.names]
+    for column_path in table.grid.column_paths:
+        texts = {row: table.grid.plain(as_text(table.grid.cell(row, column_path))) for row in rows}
+        pairs, tasks = {(rows[row], text) for row, text in texts.items()}, set(texts.values()) - {""}
+        named = sum(resemblance(text, names) >= BEGUN for text in tasks)
+        if len(pairs) == len(rows) and 2 * named >= len(tasks) > 1 and column_path != table.name:
+            return column_path
+    return None
+
+
 def is_near(matching: Matching, readings: Sequence[TaskReading]) -> bool:
     """Tell whether a reading gives half of the numbers of a column in the few rows that name a model."""
     rows, columns = matching.table.rows, [column for column in matching.columns if not column.fault]
@@ -211,6 +229,8 @@ def _agrees(named: Matched, best: Matched, tried: int, *, is_whole: bool) -> boo
     Where the heading is not the whole name, it may mean several tasks: then more than half of the rows must agree.
     """
     is_best = named.fitting * 2 >= max(1, best.fitting)
+    if is_whole and named.fitting == named.covered:  # few different numbers fit others by chance, and not these
+        return is_best
     is_enough = named.fitting * 2 >= named.covered + (not is_whole)
     return is_best and is_enough and _by_chance(named, tried) < LIKELY
 
@@ -336,13 +356,18 @@ def average_column(matching: Matching, views: Mapping[int, RowView], taken: set[
     for (accessor, unit), column in product(MEANS, free if matching.matched else ()):
         means = {row: _mean(view, accessor, unit) for row, view in views.items() if row in column.numbers}
         fits = {row: column.fits(row, mean, is_fraction=False) for row, mean in means.items() if mean is not None}
-        is_named = form_of(column.column_path[-1]).replace("+", "") in AVERAGES
+        is_named = _is_named_average(column.column_path)
         found = Matched(column, matching.matched[0].reading, fits)
         is_sure = _is_sure(found, len(MEANS)) and (len(matching.matched) > 1 or found.fitting == found.covered)
         if found.fitting and (is_sure or (is_named and found.fitting * 2 >= len(fits))):
             keys = {"value": accessor, "unit": unit} if unit else {"value": accessor}
             return MappingColumn(column.column_path, keys | printed(column))
     return None
+
+
+def _is_named_average(column_path: ColumnPath) -> bool:
+    """Tell whether a heading says that a column is the average, as `Avg (95% CI)` does."""
+    return form_of(IN_BRACKETS.sub("", column_path[-1])).replace("+", "") in AVERAGES
 
 
 def with_rounding(column: MappingColumn, grid: Grid, views: Mapping[int, RowView]) -> MappingColumn:
@@ -548,7 +573,7 @@ def leading(table: FoundTable, columns: Sequence[MappingColumn], tasks: Mapping[
     scores = {
         one.keys["value"].split(".")[1]: one for one in columns if one.keys and "tasks." in one.keys.get("value", "")
     }
-    named = [one for one in scores.values() if form_of(one.column_path[-1]) in AVERAGES]
+    named = [one for one in scores.values() if _is_named_average(one.column_path)]
     if len(named) == 1:
         return named[0]
     by = sorting(table, columns)

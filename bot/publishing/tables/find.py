@@ -20,7 +20,7 @@ from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.csv_sheet import COMMA, SEPARATORS, CsvSheet
-from bot.publishing.tables.fit import NUMBER, UNSEEN, around_number, number_in
+from bot.publishing.tables.fit import NUMBER, UNSEEN, around_number, number_in, without_spread
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
@@ -374,7 +374,7 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
         return None
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
     digits = places[ceil(len(places) * PRINTED_SO) - 1]
-    texts = [cell.strip(UNSEEN) for row in read if isinstance(cell := cells[row], str)]
+    texts = [without_spread(cell.strip(UNSEEN)) for row in read if isinstance(cell := cells[row], str)]
     common = _common_shape(grid, texts)
     is_native = any(isinstance(cells[row], Decimal) for row in read)
     template = None

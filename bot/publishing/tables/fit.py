@@ -21,6 +21,9 @@ AROUND = re.compile(
     r"<[^<>]*>|!?\[|\]\((?:\\.|[^()\\])*+\)|&[a-z]{2,8};|[*`]|(?<![0-9A-Za-z_])_+|_+(?![0-9A-Za-z_])"
     r"|:[a-z0-9_+-]+:|[$€£](?=[-+]?\d)|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff\u200b\u200e\u200f\u2060\ufeff]"
 )
+# How far a number may be off, behind it: ±0.02, (± 1.2 %), [46.0, 50.3].
+PART = rf"\s*(?:{NUMBER.pattern})\s*%?\s*"
+SPREAD = re.compile(rf"\s*(?:[(\[]?\s*(?:±|\+/-){PART}[)\]]?|[(\[]{PART}(?:[,;–-]|to){PART}[)\]])(?=[*_\s]*$)")
 LONGEST_NUMBER = 500  # characters of a cell in which a number is looked for
 # Emoji in front of a number, such as the crown of the best one, also as :crown:.
 ORNAMENTS = re.compile(r"(?:(?::[a-z0-9_+-]+:|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff])\s*)+(?=[-+]?\d)")
@@ -41,6 +44,13 @@ def place_of_number(text: str) -> tuple[int, int] | None:
         return None
     found = LEADING.match(AROUND.sub(lambda each: " " * len(each[0]), text).replace(MINUS, "-"))
     return found.span(1) if found else None
+
+
+def without_spread(text: str) -> str:
+    """A text that begins with a number, without how far it may be off."""
+    found, spread = place_of_number(text), SPREAD.search(text[:LONGEST_NUMBER])
+    is_behind = found is not None and spread is not None and spread.start() >= found[1]
+    return SPREAD.sub("", text) if is_behind else text
 
 
 def around_number(text: str) -> str:
@@ -106,7 +116,7 @@ class FilledColumn:
         self.kinds = {type(cell) for cell in cells}
         texts = [cell for cell in cells if isinstance(cell, str)]
         self.example = brief(texts[0], 40) if texts else ""
-        self.shapes = {_pattern(TAG.sub("", text)) for text in texts}
+        self.shapes = {_pattern(without_spread(TAG.sub("", text))) for text in texts}
         self.numbers = [number for cell in cells if (number := number_in(cell)) is not None]
         self.keeps_zeros = any(decimals_of(one) and one.as_tuple().digits[-1] == 0 for one in self.numbers)
         self.least, self.largest = min(self.numbers, default=Decimal(0)), max(self.numbers, default=Decimal(0))

@@ -15,12 +15,12 @@ from bot.publishing.entry import Entry
 from bot.publishing.layout import RowChange
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text, wanted_row
 from bot.publishing.tables.edit import Insertion, KeyIndex, Planner, Slot, TableEdit, Update, order_of, sequence
-from bot.publishing.tables.fit import check_columns, number_in
+from bot.publishing.tables.fit import check_columns, number_in, without_spread
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.markdown_sheet import BOLD, is_bold
 from bot.publishing.tables.sheet import Grid
 from bot.publishing.tables.values import RowView, placeholders, split_other, split_task
-from bot.reporting.escape import code
+from bot.reporting.escape import brief, code
 
 RANKS = frozenset({"rank", "#", "place", "position", "pos", "pos.", "no.", "nr."})
 ROWS_NAMED, COLUMNS_NAMED = 5, 20  # rows and columns that a sentence names
@@ -92,6 +92,20 @@ def _not_bold(grid: Grid, after: Grid, key: Sequence[ColumnPath], column_path: C
 
 def _has_bold(cell: Cell) -> bool:
     return any(is_bold(cell, mark) for mark in BOLD)
+
+
+def _without_spread(grid: Grid, edit: TableEdit, column_path: ColumnPath) -> Iterator[str]:
+    """Name the written rows of a column whose other cells say how far a number may be off, which the bot does not."""
+    texts = (cell for row in range(len(grid)) if isinstance(cell := grid.cell(row, column_path), str))
+    spread = next((text for text in texts if without_spread(text) != text), "")
+    slots: list[Update | Insertion] = [*edit.updates, *edit.insertions]
+    written = [slot for slot in slots if column_path in slot.cells]
+    if spread and written:
+        names = ", ".join(code(" ".join(map(grid.plain, one.wanted.key.values()))[:80]) for one in written[:ROWS_NAMED])
+        more = f" and {len(written) - ROWS_NAMED} more" if len(written) > ROWS_NAMED else ""
+        name = code(".".join(column_path))
+        there = f"numbers such as {code(brief(spread, 40))}"
+        yield f"The column {name} has {there}; the bot writes the first one alone: {names}{more}."
 
 
 def _stale_means(
@@ -204,6 +218,7 @@ class MappedRows:
                         rows = _named(after, wrong, self.key)
                         yield f"The column {code(column_path[0])} is not renumbered. Out of date: {rows}."
         for column_path in grid.column_paths:
+            yield from _without_spread(grid, edit, column_path)
             yield from _bold(grid, after, self.key, column_path)
             yield from _not_bold(grid, after, self.key, column_path)
         known = [self.options.column_path(label) for label in self.options.columns]

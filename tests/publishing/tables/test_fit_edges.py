@@ -11,7 +11,7 @@ import pytest
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell
 from bot.publishing.tables.csv_sheet import CsvSheet
-from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, number_in
+from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, number_in, without_spread
 from tests.publishing.tables.boards import CSV, JSON, MARKDOWN, YAML, edited, entry, why
 
 
@@ -40,6 +40,25 @@ def column(*cells: str) -> FilledColumn:
 )
 def test_the_number_that_a_cell_shows(cell: Cell, number: str | None) -> None:
     assert number_in(cell) == (None if number is None else Decimal(number))
+
+
+@pytest.mark.parametrize(
+    ("cell", "alone"),
+    [
+        ("0.482 ±0.024", "0.482"),
+        ("48.2 (±1.2)", "48.2"),
+        ("48.2% ± 1.2%", "48.2%"),
+        ("**48.2 [46.0, 50.3]**", "**48.2**"),
+        ("48.2 (46.0–50.3)", "48.2"),
+        ("48.2 +/- 1.2", "48.2"),
+        ("48.2 (5)", "48.2 (5)"),
+        ("48.2 / 50.3", "48.2 / 50.3"),
+        ("485/500 (97.00%)", "485/500 (97.00%)"),
+        ("± 1.2", "± 1.2"),
+    ],
+)
+def test_how_far_a_number_may_be_off_is_told_from_a_second_number(cell: str, alone: str) -> None:
+    assert without_spread(cell) == alone
 
 
 # ---- columns ----
