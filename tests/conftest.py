@@ -57,9 +57,9 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.hookimpl(trylast=True)
+@pytest.hookimpl(tryfirst=True)
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Drop what nobody reads: the process that gathers the reports of all workers keeps 25,000 of them to the end."""
+    """Drop what nobody reads: workers send 25,000 reports, and the process that gathers them keeps all to the end."""
     if report.passed:
         report.keywords = {}
 

@@ -89,16 +89,14 @@ def test_nobody_else_merges(story: Story) -> None:
     assert story.acts() == ["comment", "comment"]
 
 
-@pytest.mark.parametrize(
-    "text", ["/ignore limited-run until 2027-01-01 because it is ours", "/recheck", "/explain logic"]
-)
-def test_a_command_about_files_is_told_where_to_write_it(story: Story, text: str) -> None:
+def test_a_command_about_files_is_told_where_to_write_it(story: Story) -> None:
     request = proposed(story)
-    assert write(story, request, text, "ann").startswith(
-        f"`{text.split(maxsplit=1)[0]}` is about result files: write it where they"
-    )
+    for text in ("/ignore limited-run until 2027-01-01 because it is ours", "/recheck", "/explain logic"):
+        assert write(story, request, text, "ann").startswith(
+            f"`{text.split(maxsplit=1)[0]}` is about result files: write it where they"
+        )
+        assert story.acts() == ["comment"]
     assert write(story, request, "Thanks.", "ann") == ""
-    assert story.acts() == ["comment"]
 
 
 def test_strangers_have_so_many_answers_an_hour_on_a_request_too(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
