@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from hashlib import blake2b
 from math import fsum
 from typing import Any, NamedTuple
 
@@ -351,7 +351,7 @@ class PageContent:
             ],
             self.ranked,
         )  # fmt: skip
-        return hashlib.sha256(fingerprint() + msgspec.json.encode(parts)).hexdigest()[:16]
+        return blake2b(fingerprint() + msgspec.msgpack.encode(parts), digest_size=8).hexdigest()
 
     def page(self, path: str, template: str = "", *, stamp: str = "", **values: Any) -> bytes:
         """The bytes of the page at a path, by the template of its name or another; it knows this content, too."""
