@@ -445,11 +445,14 @@ def test_a_row_to_compare_is_found_by_a_part_of_its_name(watch: Opener) -> None:
 
 
 def test_rows_are_ticked_on_the_empty_page_of_the_comparison(watch: Opener) -> None:
+    names = list(site_of(generated(200)).content.rows)
     page = watch("generated", width=360).open("compare.html")
+    assert all(box["height"] >= 24 for link in page.locator("footer a").all() if (box := link.bounding_box()))
+    beside = page.locator("#begin section a >> nth=2")
+    assert beside.get_attribute("href") == f"compare.html?rows={names[2]},{names[3]}"
     for place in (1, 4):
         page.click(f"#begin label >> nth={place}")
     page.click("#begin button")
-    names = list(site_of(generated(200)).content.rows)
     assert page.url.endswith(f"rows={names[1]},{names[4]}")
     assert page.locator("#found .lead").is_visible()
 

@@ -79,6 +79,18 @@ def test_no_text_lies_over_another_on_the_board_and_the_page_of_a_row(browser: B
     assert look(browser, site, tmp_path, ["index.html", row_page(next(iter(site.content.rows)))], 360) == []
 
 
+def test_the_difference_of_two_long_names_is_seen_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    site = site_of_long_names(20)
+    assert look(browser, site, tmp_path, ["compare.html"], 360) == []
+    page = browser.new_page(viewport={"width": 360, "height": 740})
+    page.goto(f"file://{tmp_path}/compare.html?rows={','.join(list(site.content.rows)[:2])}")
+    cells = page.locator("#found .beside > div:last-child tbody tr >> nth=0").locator("td")
+    ends = cells.evaluate_all("all => all.map(cell => cell.getBoundingClientRect().right)")
+    page.close()
+    assert len(ends) == 3
+    assert max(ends) <= 360
+
+
 def test_scores_with_an_error_are_whole_where_no_row_has_an_average(browser: Browser, tmp_path: Path) -> None:
     assert look(browser, site_of_sixty_tasks(), tmp_path, ["index.html"], 1280) == []
 

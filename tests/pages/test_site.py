@@ -206,15 +206,17 @@ def test_where_to_submit_is_named_as_far_as_settings_or_rows_say_it() -> None:
     other = tuple(replace(file, source="github://acme/runs") for file in rows[1].evidence)
     rows = (rows[0], replace(rows[1], evidence=other))
     for pushed_to, rest, links in (
-        ("hf://datasets/acme/results", "hf://datasets/acme/results or github://acme/runs, by a commit", 1),
-        ("/srv/results", "to github://acme/runs, by a commit or a pull request. The bot checks", 0),
+        ("hf://datasets/acme/results", "Where: hf://datasets/acme/results or github://acme/runs", 1),
+        ("/srv/results", "Where: github://acme/runs", 0),
     ):
         page = found(Site(PageContent(board_of_rows(rows), pushed_to=pushed_to))["about.html"])
         assert rest in " ".join(page.text.split())
         assert page.links.count("https://huggingface.co/datasets/acme/results") == links
         assert "https://github.com/acme/runs" in page.links
     about = found(site_of(rows[:1])["about.html"]).text
-    assert "do not know its address: ask the maintainer of the board." in " ".join(about.split())
+    assert "Where: these pages do not know the repository for results. Ask the maintainer of the board." in " ".join(
+        about.split()
+    )
     assert '<iframe src="ADDRESS/index.html" title="Open LLM Leaderboard v2" width=' in about
 
 

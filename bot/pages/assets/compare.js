@@ -291,7 +291,7 @@
       if (!name) return [`No row has “${asked[i]}” in its name.`];
       return count > 1 ? [`“${asked[i]}” is taken as ${shortest(name)}, the best of ${count} rows that have it in their names.`] : [];
     });
-    $("status").classList.toggle("unseen", chosen.length > 1 && !words.length);
+    $("status").classList.toggle("unseen", chosen.length !== 1 && !words.length);
     $("status").textContent = [...words, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two to four rows."].join(" ");
     $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
     if ($("begin")) $("begin").hidden = chosen.length > 0;
