@@ -410,6 +410,8 @@ def test_a_total_beside_its_parts_is_shown_and_not_counted(total: str) -> None:
     assert [task.keys["title"] for task in draft.tasks] == [*parts]
     assert [column["title"] for column in draft.columns] == [total]
     assert "more is taken to be better in Quiz-Pro (law), Quiz-Pro (physics): no name says so" in draft.todo
+    precision = replace(seen, leaves={**leaves, "average_precision": leaves[total]})
+    assert "average_precision" in [task.keys["title"] for task in draft_of([precision]).tasks]
     outside = replace(seen, leaves={**leaves, total: LeafResult(numbers={"score": 0.8})})
     assert len(draft_of([outside]).tasks) == 3  # a number that is no mean of them is one of its own
 

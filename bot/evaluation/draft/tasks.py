@@ -49,7 +49,10 @@ WHERE_LESS = (
     'Where less is, write higher_is_better = false, lower_bound = "…" with the worst value and a bound_reason, and '
     'upper_bound = "0"'
 )
-TOTAL = re.compile(r"(?i)(^|[\W_])(overall|average|avg|total|macro_avg|micro_avg)(?=[\W_]|$)")
+# Words of totals; `average_precision` is a metric of its own.
+TOTAL = re.compile(
+    r"(?i)(^|[\W_])(overall([\W_].*)?|(average|avg|total|macro_avg|micro_avg)([\W_]+(pass_|success_)?(score|rate|accuracy|acc))?[\W_]*)$"
+)
 MARKS = " ()[]:/_.-"  # around the name of a part
 MOST_UNGROUPED, MOST_BESIDE = 12, 12  # columns of scores and of other numbers that readers take in
 SHARED = 0.8  # of the names that have a part, if it is that of all
