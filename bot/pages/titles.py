@@ -72,16 +72,16 @@ def heads(titles: Sequence[str], groups: Sequence[str | None]) -> list[tuple[str
 
 
 def _shared_words(names: Sequence[str]) -> list[str]:
-    """The words with which each name and others begin, "" of the rest; none if all have the same first word."""
-    words = {name: WORDS.findall(name) for name in names}
-    first = [found[0].strip(" _-") if len(found) > 1 else "" for found in words.values()]
-    alike = grouped(zip(first, words.values(), strict=True))
+    """The words with which each name and one beside it begin, "" of the rest; none if all have the same first word."""
+    words = [WORDS.findall(name) for name in names]
+    first = [found[0].strip(" _-") if len(found) > 1 else "" for found in words]
     shared = {
         word: "".join(some[0][: min(_shared(some, lambda name: name), min(map(len, some)) - 1)]).strip(" _-")
-        for word, some in alike.items()
+        for word, some in grouped(zip(first, words, strict=True)).items()
         if word and len(some) >= FEW_TITLES
     }
-    found = [shared.get(word, "").replace("_", " ") for word in first]
+    found = ["", *(shared.get(word, "").replace("_", " ") for word in first), ""]
+    found = [own if own in found[place : place + 3 : 2] else "" for place, own in enumerate(found[1:-1])]
     return found if len({*found}) > 1 else [""] * len(names)
 
 

@@ -16,7 +16,11 @@ def test_titles_that_begin_with_one_word_are_a_group_and_lose_it() -> None:
 
 def test_a_group_has_all_words_that_its_titles_share() -> None:
     titles = [*(f"high_school_{name}" for name in ("biology", "physics", "math")), "astronomy"]
-    assert heads(titles, [None] * 4)[2:] == [("high school", "math"), ("", "astronomy")]
+    assert heads([*titles, "high_school_law", "astronomy"], [None] * 6)[2:] == [
+        ("high school", "math"), ("", "astronomy"), ("", "high school law"), ("", "astronomy"),
+    ]  # fmt: skip
+    twice = heads([*titles, titles[0]], [None] * 5)
+    assert [twice[0], twice[-1]] == [("high school", "biology"), ("", "high school biology")]
 
 
 def test_a_declared_group_stands_above_its_titles_and_takes_what_they_share() -> None:
