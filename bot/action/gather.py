@@ -7,8 +7,9 @@ a run has made are read in the workspace, where a link that leads outside is not
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from bot.action.job import BASE, Inputs, TriggerContext
 from bot.errors import BotError, CallError, Gone, Stale

@@ -8,6 +8,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TextIO
 
+from msgspec import structs
+
 from bot.action.gather import base_places, beside_places, check_inside, gather
 from bot.action.job import (
     BASE,
@@ -231,7 +233,7 @@ def status_of(inputs: Inputs, judgement: Judgement) -> int:
     if inputs.fail_on == "rejected":
         files, rows = judgement.counting, judgement.rows
         return 1 if "rejected" in {*(one.status for one in files), *(one.status for one in rows)} else 0
-    found = findings_in(replace(judgement, verdicts=judgement.counting))
+    found = findings_in(structs.replace(judgement, verdicts=judgement.counting))
     return 1 if any(finding.severity in fatal for finding in found) else 0
 
 
@@ -270,19 +272,21 @@ def only_rows_of(judgement: Judgement, wider: Judgement) -> Judgement:
     keys = {row.key for row in judgement.rows}
     rows = tuple(row for row in wider.rows if row.key in keys)
     paths = {one.path for one in judgement.verdicts} | {file.path for row in rows for file in row.files}
-    return replace(wider, rows=rows, verdicts=tuple(one for one in wider.verdicts if one.path in paths))
+    return structs.replace(wider, rows=rows, verdicts=tuple(one for one in wider.verdicts if one.path in paths))
 
 
 def _read_with(run: Run, places: Iterable[Place]) -> list[Place]:
     """The places, to be read with the forms of the declaration."""
-    return [replace(one, candidate=replace(one.candidate, forms=run.leaderboard.formats)) for one in places]
+    return [
+        structs.replace(one, candidate=structs.replace(one.candidate, forms=run.leaderboard.formats)) for one in places
+    ]
 
 
 def _with_origin(run: Run, place: Place) -> Place:
     """A place with the repository that its sample logs are read from, where it was not made by the workflow."""
     if place.origin is not None or not place.commit:
         return place
-    return replace(place, origin=run.source())
+    return structs.replace(place, origin=run.source())
 
 
 def report_judgement(run: Run, judgement: Judgement) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
+from msgspec import structs
 
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
 from bot.errors import BotError, CallError
@@ -171,6 +172,8 @@ def beside(declaration: str) -> Beside:
 
 def _say_beside(settings: Beside, board: Leaderboard, parsed: Sequence[Parsed], every: Mapping[str, str]) -> None:
     """Say how many files the settings name, and which names fit no file where a file has none."""
+    if not every and not board.model_names:
+        return
     used = [name_for(one, every) for one in parsed]
     if count := sum(key in settings.names for key in used):
         warn(f"{settings.path}: its `identity` names the model of {counted(count, 'file')}")
@@ -365,7 +368,7 @@ def read_by(form: DraftedForm, places: Iterable[Place]) -> tuple[Measured, list[
     Where it takes a file of another layout for one of its own, it says what its files have.
     """
     forms = tuple(DeclaredForm.model_validate(one.table) for one in form.both)
-    of_form = [replace(one, candidate=replace(one.candidate, forms=forms)) for one in places]
+    of_form = [structs.replace(one, candidate=structs.replace(one.candidate, forms=forms)) for one in places]
     read = list(parse_places(of_form, []))
     measured = [one for one in read if one.result is not None and one.result.leaves]
     faults = [f"{visible(one.path)}: the file {one.problem.why}" for one in read if one.problem]

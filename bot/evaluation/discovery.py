@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from dataclasses import replace as replaced
 from typing import NamedTuple
 
+import msgspec
 from msgspec.structs import replace
 
 from bot.evaluation.finding import in_units
@@ -53,8 +52,7 @@ class ListedFile(NamedTuple):
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(msgspec.Struct, frozen=True, gc=False):
     """Files that may be a submission: one file, or the run's folder that `path` names.
 
     `files` are those that are read, `others` the paths of files that belong to the run and are not. `limit` is the most
@@ -80,7 +78,7 @@ def candidates_in(listing: Iterable[ListedFile], forms: tuple[DeclaredForm, ...]
         folder, _, name = file.path.rpartition("/")
         folders[folder][name] = file
     found = [candidate for folder, files in folders.items() for candidate in _in_folder(folder, files)]
-    found = [replaced(one, forms=forms) for one in found] if forms else found
+    found = [replace(one, forms=forms) for one in found] if forms else found
     return sorted(found, key=lambda candidate: candidate.path)
 
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cache
 from itertools import combinations, islice
 from math import fsum
 
-from msgspec.structs import replace as replace_struct
+import msgspec
+from msgspec.structs import replace
 
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import Finding, Location, Severity, Status, grouped, shown
@@ -45,8 +45,7 @@ MOST_OTHERS = 50  # rows of a model that are looked through for a missing task; 
 OF_HARNESS = frozenset({unaccepted_harness_commit.id, unverifiable_harness_commit.id})
 
 
-@dataclass(frozen=True, slots=True)
-class JoinCandidate:
+class JoinCandidate(msgspec.Struct, frozen=True, gc=False):
     """A submission of a row's key: its `sound` leaves, and with an error those whose numbers can be `shown`.
 
     `blocked` has, for each leaf that is not sound, the rules that found errors.
@@ -152,7 +151,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         leaderboard=leaderboard,
         status=("incomplete" if without_errors else "rejected") if measurements.missing else "accepted",
         measurements=measurements,
-        scores=replace_struct(make_scores(measurements, leaderboard), columns=_columns(picked, files, leaderboard)),
+        scores=replace(make_scores(measurements, leaderboard), columns=_columns(picked, files, leaderboard)),
         lead=files[0].verdict,
         files=tuple(file.verdict for file in files),
         blocked=_blocked(candidates, picked),

@@ -49,8 +49,7 @@ class _Value(NamedTuple):
     telling: float
 
 
-@dataclass(frozen=True)
-class Fingerprint:
+class Fingerprint(msgspec.Struct, frozen=True, dict=True):
     """What of a row is compared: the values that count by task, and the marks of its logs by leaf, see `AnswerMark`.
 
     `raws` is a digest of the raw values of all tasks, "" where one is missing or all are zero: many runs of many models

@@ -6,7 +6,6 @@ None of them ever needs the bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
@@ -23,8 +22,7 @@ from bot.evaluation.score import Scores
 from bot.evaluation.submission import Parsed, UnreadPath
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True, gc=False):
     """Findings and measurements of one submission.
 
     `status` is "rejected" where anything is wrong with the submission itself; that it does not bring every task is no
@@ -57,8 +55,7 @@ class Verdict:
         return self.parsed.result
 
 
-@dataclass(frozen=True, slots=True)
-class LeafRun:
+class LeafRun(msgspec.Struct, frozen=True, gc=False):
     """One value of a leaf that was run several times: the mean of its metrics, in the metric's unit.
 
     `is_dated` tells whether the file itself says when it was measured.
@@ -69,8 +66,7 @@ class LeafRun:
     is_dated: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(msgspec.Struct, frozen=True, gc=False):
     """A leaf that was run several times with different sound values, the newest run of each value first."""
 
     task_id: str
@@ -106,8 +102,7 @@ class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     alike: Alike | None = None
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True, dict=True):
     """One row.
 
     `status` is "accepted" where every leaf has a sound number, else "incomplete", or "rejected" where no file with a
@@ -127,10 +122,10 @@ class Row:
     scores: Scores
     lead: Verdict
     files: tuple[Verdict, ...]
-    blocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    blocked: Mapping[str, tuple[str, ...]] = {}
     repeats: tuple[Repeat, ...] = ()
-    left_out: Mapping[str, str] = field(default_factory=dict)
-    prompts: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, str] = {}
+    prompts: Mapping[str, str] = {}
     other_weights: str = ""
     findings: tuple[Finding, ...] = ()
     facts: RowFacts | None = None
@@ -195,8 +190,7 @@ class Row:
         return min(words, key=STRENGTH.__getitem__, default="file")
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(msgspec.Struct, frozen=True, gc=False):
     """The verdicts on submissions, the rows that they make, and the files that are no results."""
 
     leaderboard: Leaderboard

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import lru_cache
 from itertools import count
 from json import JSONDecoder
@@ -16,6 +15,7 @@ from sys import maxsize
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.evaluation.finding import Finding
 from bot.evaluation.verdict import Judgement

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import re
 from collections.abc import Mapping
@@ -199,7 +198,7 @@ def test_very_many_warnings_are_counted(count: int, last: Remark) -> None:
     row = outcome_of(base()).row
     assert row is not None
     warnings = [Finding(f"rule-{number}", Severity.WARNING, "text", "", Location("x")) for number in range(count)]
-    entry = entry_of(dataclasses.replace(row, findings=tuple(warnings)))
+    entry = entry_of(replace(row, findings=tuple(warnings)))
     assert entry is not None
     assert len(entry.warnings) == MAX_REMARKS
     assert entry.warnings[-1] == last

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 
 import msgspec
 import pytest
 from markdown_it import MarkdownIt
+from msgspec.structs import replace
 
 from bot.evaluation.finding import Finding, Location, Severity
 from bot.publishing.board import make_board, to_csv

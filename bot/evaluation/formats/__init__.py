@@ -51,9 +51,9 @@ from bot.evaluation.formats.secrets import HIDDEN, credentials, hider, holds_sec
 from bot.evaluation.result import HarnessVersion, LeafResult, MalformedField, Model, Result
 
 # Arguments of a harness with a password or token contain one of these; searching for more would take too long.
-SIGNS = ("key", "token", "auth", "pass", "pwd", "secret", "bearer", "cookie", "://", "hf_", "sk-", "gh", "glpat",
-         "akia", "asia", "aiza", "ya29", "gsk_", "xai-", "nvapi", "r8_", "pplx", "dapi", "tgp_", "xox",
-         "eyj")  # fmt: skip
+SIGNS = (b"key", b"token", b"auth", b"pass", b"pwd", b"secret", b"bearer", b"cookie", b"://", b"hf_", b"sk-", b"gh",
+         b"glpat", b"akia", b"asia", b"aiza", b"ya29", b"gsk_", b"xai-", b"nvapi", b"r8_", b"pplx", b"dapi", b"tgp_",
+         b"xox", b"eyj")  # fmt: skip
 # How the Hub's client lays a model out in its cache.
 CACHED = re.compile(r"(?:.*/)?models--(?:(?P<org>[^/]+?)--)?(?P<name>[^/]+)/snapshots/(?P<revision>[0-9a-f]{40})/?")
 
@@ -72,9 +72,7 @@ def finished(result: Result, content: Content) -> Result:
 
 def _without_call_secrets(result: Result, recorded: dict[str, Any]) -> Result:
     """Find what lm-eval was called with; formats that record more look for themselves."""
-    # Most tasks of a run repeat the same words, which are looked through once.
-    spelled = "".join({repr(part) for part in (recorded.get("config"), *recorded.get("configs", {}).values())})
-    if not _may_hold_secret(spelled):
+    if not _may_hold_secret(recorded):
         return result
     found = secrets_in(recorded, "")
     if not found:
@@ -86,14 +84,18 @@ def _without_call_secrets(result: Result, recorded: dict[str, Any]) -> Result:
     return replace(clean, secrets=tuple(sorted({*result.secrets, *found})))
 
 
-def _may_hold_secret(spelled: str) -> bool:
-    small = spelled.lower()
+def _may_hold_secret(value: Any) -> bool:
+    """Tell whether a sign of a credential is anywhere in a value."""
+    try:
+        small = ENCODE(value).lower()
+    except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
+        small = repr(value).lower().encode("utf-8", "replace")
     return any(sign in small for sign in SIGNS)
 
 
 def _without_secret_settings(result: Result) -> Result:
     """Find those in any other setting: a system prompt, what a form of a board names."""
-    if not _may_hold_secret(repr(result.settings)) or not holds_secret("", result.settings):
+    if not _may_hold_secret(result.settings) or not holds_secret("", result.settings):
         return result
     found = {*result.secrets, result.pointer_to("settings")}
     return replace(result, settings=without_secrets(result.settings), secrets=tuple(sorted(found)))
@@ -209,19 +211,21 @@ def most_bytes(path: str) -> int:
 
 def most_of(start: bytes, forms: tuple[Format, ...] = ()) -> int:
     """The most bytes that are read of a single file that begins so, 0 if none of any format does."""
-    return max([limit for begin, limit in _limits(forms) if start.startswith(begin)], default=0)
+    return next((limit for limit, begins in _limits(forms) if start.startswith(begins)), 0)
 
 
 @lru_cache(maxsize=16)
-def _limits(forms: tuple[Format, ...]) -> tuple[tuple[bytes, int], ...]:
-    """How single files of any format begin, each with the most bytes of such a file."""
+def _limits(forms: tuple[Format, ...]) -> list[tuple[int, tuple[bytes, ...]]]:
+    """The most bytes of single files of any format, the largest first, each with how such files begin."""
     found: dict[bytes, int] = {}
     for known in (*forms, *formats()):
         for begin in known.starts if not known.members else ():
             limits = {begin: known.max_bytes, **known.larger}
             for start, limit in limits.items():
                 found[start] = max(limit, found.get(start, 0))
-    return tuple(found.items())
+    return [
+        (limit, tuple(begin for begin in found if found[begin] == limit)) for limit in sorted({*found.values()})[::-1]
+    ]
 
 
 def parse_content(content: Content) -> Result:

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Literal
 
 from bot.errors import MalformedResult
@@ -208,6 +209,7 @@ def is_loaded(source: str) -> bool:
     return source.startswith((*LOADING, *LOCAL)) and not source.startswith(INFERENCE)
 
 
+@lru_cache(maxsize=64)  # a file may have a finding for each of its tasks
 def pinned_arguments(model: Model) -> str:
     """The model's arguments with the commit and the dtype that were measured; "" if no command line can have them.
 
@@ -238,4 +240,7 @@ def pinned_arguments(model: Model) -> str:
 def command_line(words: Iterable[str]) -> str:
     """A command in one line for a shell; "" if a word cannot stand in one line."""
     words = list(words)
-    return shlex.join(words) if all(map(str.isprintable, words)) else ""
+    return " ".join(map(_quoted, words)) if all(map(str.isprintable, words)) else ""
+
+
+_quoted = lru_cache(maxsize=1_000)(shlex.quote)  # the commands of a board repeat tasks and options

@@ -47,7 +47,6 @@ DECIDING = (
     "fewshot_seed", "context_kwargs", "generation_kwargs", "chat_overrides", "primary_metric",
 )  # fmt: skip
 OF_FILES = ("truncation_size_when_saved",)
-STAMP = "%Y-%m-%d %H:%M:%S UTC"
 FRAME = {
     "model": "/model_config/model",
     "revision": "/model_config/revision",
@@ -105,13 +104,13 @@ def parse(content: Content) -> Result:
         model=_model(model, has_chat=True in chats if chats else None),
         harness=HarnessVersion("olmes", repository="allenai/olmes"),
         leaves={name: _leaf(task, asked, summary.get(task.name, "")) for name, task in leaves.items()},
-        date=seconds(text(top.get("current_date")), STAMP),
+        date=seconds(text(top.get("current_date")).removesuffix(" UTC")),
         settings={name: found for name in SETTINGS if (found := setting(model.get(name)))},
         groups=tuple(groups),
         task_hashes={name: one for name, one in hashes.items() if one},
         places=_places(above, top),
         original_keys={name: str(task.number) for name, task in leaves.items()} if above else {},
-        secrets=secrets_in(recorded, "/model_config"),
+        secrets=() if model is recorded else secrets_in(recorded, "/model_config"),
         definitions=asked.definitions,
         asked=asked.asked,
     )

@@ -125,6 +125,7 @@ def known_kind(name: str) -> Kind | None:
     return next((kind for names, kind in _kinds() if names.has(spelled)), None)
 
 
+@lru_cache(maxsize=4_096)
 def _spelled(name: str) -> str:
     return name.strip().lstrip("-").replace("-", "_").lower()
 
@@ -159,15 +160,36 @@ def arguments_of(args: str) -> tuple[GivenArgument, ...]:
 
     A value is a text in one spelling: `True` and `true` are equal, and so are 0.6 and 0.60.
     """
-    pairs = arguments(args)[0]
     found: dict[str, str] = {}
-    for name, value in _flat(pairs.items()):
-        if is_set(name, value):
-            found.setdefault(_spelled(name), in_one_spelling(value))
+    for name, value in arguments(args)[0].items():
+        for one in _given(name, value):
+            found.setdefault(*one)
     for name in ("tokenizer", "tokenizer_path", "tokenizer_name"):  # that of the model itself is no other
         if name in found and found[name] in (found.get(one) for one in _tables()["identity"].names):
             del found[name]
     return tuple(GivenArgument(name, value) for name, value in found.items())
+
+
+@lru_cache(maxsize=2_000)
+def _given(name: str, value: str) -> tuple[GivenArgument, ...]:
+    """What one argument gives, of those that hold others these; most are the same in all files of a board."""
+    return tuple([
+        GivenArgument(_spelled(key), in_one_spelling(one)) for key, one in _flat([(name, value)]) if is_set(key, one)
+    ])  # fmt: skip
+
+
+@lru_cache(maxsize=4_096)
+def _of_weights(args: str) -> tuple[GivenArgument, ...]:
+    """Those of the arguments that may say which weights a model has, see `_may_be_of_weights`."""
+    return tuple([one for one in arguments_of(args) if _may_be_of_weights(*one)])
+
+
+@lru_cache(maxsize=2_000)
+def _may_be_of_weights(name: str, value: str) -> bool:
+    """Tell whether an argument may add an adapter, round weights, change them or load others."""
+    lists = [("quantization", "names"), ("weights", "changing"), ("weights", "elsewhere")]
+    is_named = kind_of(name) == "model" or any(_lists(*one).has(name) for one in lists)
+    return is_named or name == "load_format" or GGUF_NAME.search(value) is not None
 
 
 def _flat(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
@@ -241,7 +263,9 @@ def adapter_of(args: str) -> Adapter | None:
 
     What an argument for a path gives is a path, whatever it looks like: `./adapters/mine` for `adapters/mine`.
     """
-    given = dict(arguments_of(args))
+    given = dict(_of_weights(args))
+    if not given:
+        return None
     adapters = _tables()["adapters"]
     silent = _lists("adapters", "no_name")
     for name in [*filter(given.__contains__, adapters.names), *given]:
@@ -254,14 +278,14 @@ def adapter_of(args: str) -> Adapter | None:
 
 def changes_of(args: str) -> list[GivenArgument]:
     """The arguments after which the weights are none that the named model has."""
-    given, changing = arguments_of(args), _lists("weights", "changing")
-    return [one for one in given if changing.has(one.name) or one == ("load_format", RANDOM)]
+    changing = _lists("weights", "changing")
+    return [one for one in _of_weights(args) if changing.has(one.name) or one == ("load_format", RANDOM)]
 
 
 def elsewhere_in(model: Model) -> list[GivenArgument]:
     """The arguments that load weights from elsewhere than the named model, as far as their values show."""
     names, called = _lists("weights", "elsewhere"), model.id.rpartition("/")[2].casefold()
-    given = [one for one in arguments_of(model.args) if names.has(one.name) and one.value != model.id]
+    given = [one for one in _of_weights(model.args) if names.has(one.name) and one.value != model.id]
     return [one for one in given if not _is_within(one.value, called) and not GGUF_NAME.search(one.value)]
 
 
@@ -286,7 +310,9 @@ def name_in(pairs: Mapping[str, str]) -> str:
 
 def quantization_of(args: str) -> str:
     """How the arguments round the weights, as a precision of a row; "" if they do not."""
-    given = dict(arguments_of(args))
+    given = dict(_of_weights(args))
+    if not given:
+        return ""
     table, details = _tables()["quantization"], _lists("quantization", "details")
     for name in filter(given.__contains__, table.names):
         if found := _rounded(name, given[name]):

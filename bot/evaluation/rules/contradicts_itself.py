@@ -24,8 +24,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 from math import isfinite
+
+from msgspec.structs import replace
 
 from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves
 from bot.evaluation.finding import Severity, examples, grouped, shown

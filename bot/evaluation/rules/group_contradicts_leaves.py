@@ -19,8 +19,9 @@ The harness weighs this group otherwise: report it, with the file.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from math import isfinite
+
+from msgspec.structs import replace
 
 from bot.evaluation.aggregates import MOST, leaves_of, means_of_leaves, means_of_members
 from bot.evaluation.finding import Severity, counted, shown

@@ -43,6 +43,9 @@ def implausibly_low(case: RowCase) -> Violations:
         yield Violation(f"all {len(values)} columns are exactly 0", HINT, case.row.result.pointer_to("leaves"))
         return
     for task_id, found in by_task(case.row.measurements.present).items():
+        floor = max([0.0, *(one.required.lower for one in found)])
+        if all(one.value > floor for one in found):
+            continue
         raw = values[task_id]
         about, message = found, _column(case, found, task_raw(found[0].required.task, found) if raw is None else raw)
         if not message:

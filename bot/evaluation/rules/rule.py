@@ -7,12 +7,13 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
@@ -81,8 +82,7 @@ class Facts:
 NO_FACTS = Facts()
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
+class Case(msgspec.Struct, frozen=True, gc=False):
     """One result held against one leaderboard.
 
     `dated` is when it was measured as its file or the file's name says, None if neither does, `latest` after what it
@@ -125,8 +125,7 @@ class Case:
         return self.at(found, message, hint, field, command)
 
 
-@dataclass(frozen=True, slots=True)
-class RowCase:
+class RowCase(msgspec.Struct, frozen=True, gc=False):
     """One row, joined and scored, with the other submissions of its key.
 
     `others` has the leaves of the other rows that may be of the same model at the same revision.
@@ -135,7 +134,7 @@ class RowCase:
     row: Row
     leaderboard: Leaderboard
     facts: Facts = NO_FACTS
-    others: Mapping[RowKey, frozenset[str]] = field(default_factory=dict)
+    others: Mapping[RowKey, frozenset[str]] = {}
 
     @property
     def result(self) -> Result:
@@ -143,8 +142,7 @@ class RowCase:
         return self.row.result
 
 
-@dataclass(frozen=True, slots=True)
-class Violation:
+class Violation(msgspec.Struct, frozen=True, gc=False):
     """What a rule found: one sentence with the value, what to do, and where (`Result.pointer_to`).
 
     `task` is the column it is about ("" for the whole submission), `leaves` the ids of its subtasks, empty for all;
@@ -221,7 +219,7 @@ def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, st
     result, template = case.result, case.leaderboard.harness.chat_template
     model = result.model
     if template != "any":
-        model = msgspec.structs.replace(model, chat_template=template == "always")
+        model = replace(model, chat_template=template == "always")
     settings = dict(result.settings)
     if refuses_gen_kwargs(case.leaderboard, result):
         del settings["gen_kwargs"]

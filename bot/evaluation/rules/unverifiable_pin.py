@@ -20,10 +20,19 @@ from __future__ import annotations
 
 from bot.evaluation.definition import is_shortened, with_addresses
 from bot.evaluation.finding import Severity, examples
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules.rule import Case, Violations, keys_of, rule
 
 
-@rule(Severity.NOTICE, is_pin=True)
+def _is_pinned(leaderboard: Leaderboard) -> bool:
+    """Tell whether anything is declared that a file may leave out."""
+    tasks, definitions = leaderboard.tasks, leaderboard.harness.definitions
+    return bool(definitions) or any(
+        task.versions or task.format_versions or task.num_fewshot is not None for task in tasks
+    )
+
+
+@rule(Severity.NOTICE, is_pin=True, where=_is_pinned)
 def unverifiable_pin(case: Case) -> Violations:
     """Yield one violation each for shots, versions and definitions that are declared and not recorded."""
     if not case.takes_format:

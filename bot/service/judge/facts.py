@@ -8,6 +8,8 @@ from datetime import date
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
+import msgspec
+
 from bot.evaluation.identity import identified, is_hub_id
 from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge_all
@@ -110,7 +112,7 @@ class Judge:
         copies = {row.key for row in judgement.rows if row.key.text in same or row.key.text in alike}
         again = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=same, alike=alike), copies)
         told = {row.key: row for row in again}
-        return replace(judgement, rows=tuple([told.get(row.key, row) for row in judgement.rows]))
+        return msgspec.structs.replace(judgement, rows=tuple([told.get(row.key, row) for row in judgement.rows]))
 
     def _facts(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Facts:
         return Facts(

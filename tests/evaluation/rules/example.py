@@ -17,7 +17,6 @@ that starts with no such line is a sentence for people, and describes the sound 
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -111,7 +110,7 @@ class Example:
             return outcome
         assert outcome.row is not None
         own = peer_of(outcome.row, {})
-        there = own._replace(key="b", row=dataclasses.replace(own.row, model=self.board), is_there=True)
+        there = own._replace(key="b", row=replace(own.row, model=self.board), is_there=True)
         copies = {key: model for key, model, _ in originals([own], [there]) if model}
         return self._judged(Facts(today=TODAY, same_values=copies))
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from msgspec.structs import replace as replace_struct
+from msgspec.structs import replace
 
 from bot.evaluation.finding import Finding
 from bot.evaluation.rules.rule import Facts, RowCase, rerun_advice
@@ -52,8 +51,8 @@ def test_files_that_are_not_joined_are_counted() -> None:
 @pytest.mark.parametrize(("shots", "hint"), [(5, "measure it with 5 shots"), (None, "measure it")])
 def test_where_a_format_has_no_command_the_hint_says_the_shots(format_id: str, shots: int | None, hint: str) -> None:
     row = row_of({"a.json": base()})
-    of_format = replace_struct(row.result, format=format_id)
-    lead = replace(row.lead, parsed=replace_struct(row.lead.parsed, result=of_format))
+    of_format = replace(row.result, format=format_id)
+    lead = replace(row.lead, parsed=replace(row.lead.parsed, result=of_format))
     case = RowCase(replace(row, lead=lead), declared())
     assert rerun_advice(case, [(["x"], shots)], "measure it") == (f"{hint} (lm-eval 0.4.9)", "")
 
