@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
-from itertools import accumulate, combinations, groupby, pairwise
+from itertools import accumulate, combinations, compress, groupby, islice, pairwise
 from math import sqrt
-from operator import mul
+from operator import eq, mul
 from statistics import StatisticsError, correlation
 
 
@@ -16,10 +16,15 @@ def ranks(values: Sequence[float]) -> list[float]:
     ordered = sorted(values)
     found = dict(zip(ordered, map(float, range(1, len(ordered) + 1)), strict=True))  # the last of equal values
     if len(found) < len(ordered):
-        for value, count in Counter(ordered).items():
-            if count > 1:
-                found[value] -= (count - 1) / 2
+        for value, more in further(ordered).items():
+            found[value] -= more / 2
     return list(map(found.__getitem__, values))
+
+
+def further(ordered: Sequence[float]) -> Counter[float]:
+    """Return how often each value of an ordered list comes again after its first time; only of those that do."""
+    following = islice(ordered, 1, None)
+    return Counter(compress(ordered, map(eq, ordered, following)))
 
 
 def places(values: Sequence[float]) -> list[int]:

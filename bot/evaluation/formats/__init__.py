@@ -63,7 +63,10 @@ def finished(result: Result, content: Content) -> Result:
     result = bounded(result)
     if content.repeated:
         result = replace(result, repeated=tuple(content.repeated))
-    result = _from_cache(_without_secret_settings(_without_call_secrets(result, content.recorded_call)))
+    recorded = content.recorded_call
+    if _may_hold_secret((recorded, result.settings)):
+        result = _without_secret_settings(_without_call_secrets(result, recorded))
+    result = _from_cache(result)
     if of_weights := contradictions.of_weights(result):
         result = replace(result, contradictions=(*result.contradictions, *of_weights))
     measured = as_measured(result.model)
@@ -72,8 +75,6 @@ def finished(result: Result, content: Content) -> Result:
 
 def _without_call_secrets(result: Result, recorded: dict[str, Any]) -> Result:
     """Find what lm-eval was called with; formats that record more look for themselves."""
-    if not _may_hold_secret(recorded):
-        return result
     found = secrets_in(recorded, "")
     if not found:
         return result
@@ -90,12 +91,12 @@ def _may_hold_secret(value: Any) -> bool:
         small = ENCODE(value).lower()
     except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
         small = repr(value).lower().encode("utf-8", "replace")
-    return any(sign in small for sign in SIGNS)
+    return any(map(small.__contains__, SIGNS))
 
 
 def _without_secret_settings(result: Result) -> Result:
     """Find those in any other setting: a system prompt, what a form of a board names."""
-    if not _may_hold_secret(result.settings) or not holds_secret("", result.settings):
+    if not holds_secret("", result.settings):
         return result
     found = {*result.secrets, result.pointer_to("settings")}
     return replace(result, settings=without_secrets(result.settings), secrets=tuple(sorted(found)))
@@ -342,6 +343,10 @@ class _Bounds:
 
     def model(self, model: Model) -> Model:
         """Bound the model; the characters of its name are judged by the rule on model names."""
+        words = f"{model.revision}{model.precision}{model.source}{model.requested_revision}"
+        is_short = len(words) <= WORD and len(model.id) <= NAME and len(model.args) <= LONG
+        if is_short and words.isascii() and words.isprintable():  # nearly all
+            return model
         return replace(
             model,
             id=self.cut("model name", model.id, NAME, "model"),

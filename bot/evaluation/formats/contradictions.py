@@ -132,7 +132,7 @@ def _twice(configs: Mapping[str, Any], top: Mapping[str, Any]) -> Iterator[Contr
         for key, one in table(top.get(name)).items():
             config = table(configs.get(key))
             there = (table(config.get("metadata")) if name == "versions" else config).get(member)
-            if type(there) in {int, float} and type(one) in {int, float} and there != one:
+            if there != one and type(there) in {int, float} and type(one) in {int, float}:
                 differing.setdefault((one, there), []).append(key)
         for (one, there), keys in differing.items():
             said = f"the {what} of {examples(keys)} is {one} in {name}, and {there} in its configuration"

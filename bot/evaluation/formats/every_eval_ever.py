@@ -144,7 +144,7 @@ def result_of(records: Sequence[tuple[str, Mapping[str, Any]]]) -> Result:
         date=max(dates, default=None),
         settings=_settings(shown, records),
         places=PLACES | ({"leaves": ""} if len(records) > 1 else {}),
-        secrets=secrets_in(info, "/model_info"),
+        secrets=() if shown is info else secrets_in(info, "/model_info"),
         quoted_from=next(filter(None, places), QUOTED) if source.get("source_type") == QUOTED else "",
         original_keys={name: str(next(iter(found.values())).number) for name, found in leaves.items()},
         definitions=asked.definitions,

@@ -74,32 +74,32 @@ def parse(content: Content) -> Result:
     top = content.value
     general, tasks, results = table(top.get("config_general")), table(top.get("config_tasks")), top["results"]
     check_rows(len(results), "/results")
-    config = without_secrets(general.get("model_config"))
+    shown = table(without_secrets(general))
+    config = shown.get("model_config")
     averages = [key for key in results if key.rpartition("|")[0].endswith(AVERAGE)]
     leaves = [key for key in results if key != ALL and not key.rpartition("|")[0].endswith(AVERAGE)]
     asked, versions = AskedDefinitions(), table(top.get("versions"))
     fields = table(config)
-    generation = {
-        name: one for name, one in _chosen(general, fields).items() if name != "seed" and (one or one is False)
-    }
+    chosen = _chosen(shown, fields)
+    generation = {name: one for name, one in chosen.items() if name != "seed" and (one or one is False)}
     of_run = dict(zip(OF_RUN, (generation, fields.get("system_prompt")), strict=True))
     counts_samples = any(_count(one, "original_num_docs") is not None for one in tasks.values())  # until 0.11
     configs = {key: table(tasks.get(key, tasks.get(key.rpartition("|")[0]))) for key in leaves}
     configs = {key: one if one.keys().isdisjoint(DECIDING) else {**one, **of_run} for key, one in configs.items()}
     return Result(
-        model=_model(general, config),
+        model=_model(shown, config),
         harness=HarnessVersion("lighteval", REPOSITORY, _commit(general)),
         leaves={
             key: _leaf(configs[key], versions.get(key), key, row(results, key, "/results"), asked) for key in leaves
         },
         limit=number(general.get("max_samples")),
-        settings=_settings(general, fields),
+        settings=_settings(general, fields, chosen),
         groups=tuple(
             GroupRow(key, f"/results/{escape_pointer(key)}", row(results, key, "/results")) for key in averages
         ),
         subtasks=_members(averages, leaves),
         places=_places(general, counts_samples=counts_samples),
-        secrets=secrets_in(general, "/config_general"),
+        secrets=() if shown is general else secrets_in(general, "/config_general"),
         definitions=asked.definitions,
         asked=asked.asked,
         contradictions=contradictions.of_lighteval(general, fields, arguments(config)[1]),
@@ -122,7 +122,7 @@ def _model(general: Mapping[str, Any], config: Any) -> Model:
     """The model: of `model_config`, an object or a text "a=1,b=2", where there is one, else of the frame."""
     pairs, args = arguments(config)
     fields: Mapping[str, Any] = config if isinstance(config, dict) else pairs
-    name = text(without_secrets(general.get("model_name"))) or pairs.get("model_name") or pairs.get("pretrained") or ""
+    name = text(general.get("model_name")) or pairs.get("model_name") or pairs.get("pretrained") or ""
     asked = text(fields.get("revision"))
     # Without a word the tokenizer decides, of which the file says nothing.
     templates = {str(fields.get(key)) for key in ("use_chat_template", "override_chat_template")}
@@ -147,13 +147,13 @@ def _commit(general: Mapping[str, Any]) -> str | None:
 def _chosen(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, Any]:
     """The generation parameters that were set; one that is null was not."""
     parameters = table(config.get("generation_parameters")) or table(general.get("generation_parameters"))
-    return {name: value for name, value in without_secrets(parameters).items() if value is not None}
+    return {name: value for name, value in parameters.items() if value is not None}
 
 
-def _settings(general: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, str]:
+def _settings(general: Mapping[str, Any], config: Mapping[str, Any], chosen: dict[str, Any]) -> dict[str, str]:
     """The other settings that affect answers."""
     found = {name: setting(config.get(name)) for name in ("system_prompt", *FLAGS)}
-    found["generation_parameters"] = setting(_chosen(general, config))
+    found["generation_parameters"] = setting(chosen)
     if (seeds := whole(general.get("num_fewshot_seeds"))) is not None and seeds > 1:
         found["num_fewshot_seeds"] = str(seeds)
     return {name: value for name, value in found.items() if value}

@@ -38,8 +38,9 @@ from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule
 @rule(Severity.NOTICE)
 def silent_change(case: Case) -> Violations:
     """Yield one violation for each change that a task of the result came after."""
-    for change in silent_changes():
-        if not change.is_in(case.result.harness):
+    harness = case.result.harness
+    for change in silent_changes() if harness.version or harness.git_hash else ():
+        if not change.is_in(harness):
             continue
         present = case.measurements.present
         keys = keys_of(one for one in present if change.covers(one.required.leaf_key, one.leaf))
@@ -47,7 +48,7 @@ def silent_change(case: Case) -> Violations:
             yield Violation(
                 f"the version of {examples(keys)} does not show which code measured it: {change.what}",
                 f"compare it with rows of {change.after} only",
-                case.result.pointer_to("release" if case.result.harness.version else "commit"),
+                case.result.pointer_to("release" if harness.version else "commit"),
             )
 
 

@@ -26,7 +26,7 @@ from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule, run_again
 
 
-@rule(Severity.ERROR)
+@rule(Severity.ERROR, where=lambda board: bool(board.harness.accepted))
 def unaccepted_harness_commit(case: Case) -> Violations:
     """Yield a violation where the harness is known, and known not to be accepted."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)

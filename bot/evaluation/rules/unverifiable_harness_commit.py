@@ -27,7 +27,7 @@ from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 LM_EVAL = "lm-evaluation-harness"
 
 
-@rule(Severity.NOTICE, is_pin=True)
+@rule(Severity.NOTICE, is_pin=True, where=lambda board: bool(board.harness.accepted))
 def unverifiable_harness_commit(case: Case) -> Violations:
     """Yield a violation if the harness can be neither accepted nor refused."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
