@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 from typing import Literal, TypeVar
-
-import msgspec
 
 from bot import HOME
 
@@ -26,7 +25,8 @@ class Severity(StrEnum):
     NOTICE = "notice"
 
 
-class Location(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class Location:
     """A place in a file: `pointer` is a JSON pointer (RFC 6901), `line` counts from 1.
 
     Judging leaves `line` at 0; it is looked up in the file's bytes when a finding is shown.
@@ -45,7 +45,8 @@ def file_of(path: str) -> str:
     return OF_PART.sub("", path)
 
 
-class Waived(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class Waived:
     """The waiver that turned an error into a warning."""
 
     rule: str
@@ -54,7 +55,8 @@ class Waived(msgspec.Struct, frozen=True, gc=False):
     until: str
 
 
-class Finding(msgspec.Struct, frozen=True, gc=False):
+@dataclass(frozen=True, slots=True)
+class Finding:
     """One fault of one submission or row.
 
     `hint` says what to do, `command` is the command line that does it ("" if no command can). `task` is the column

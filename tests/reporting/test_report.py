@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import shutil
@@ -219,7 +220,7 @@ def test_a_message_with_and_without_advice_is_said_once_with_it() -> None:
     """Like 'the file does not record the commit' of logs of Inspect, which is no advice for a model of a service."""
     judgement = judgement_of({"limited.json": LIMITED})
     [found] = [one for one in judgement.verdicts[0].findings if one.rule == "limited-run"]
-    lines = list(_cause_lines([("a", replace(found, hint="")), ("b", found)], judgement))
+    lines = list(_cause_lines([("a", dataclasses.replace(found, hint="")), ("b", found)], judgement))
     told = "the run was limited to 50 samples of each task (--limit)"
     assert lines == [
         f"    {told}",

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.evaluation.benchmarks.harness import (
@@ -25,7 +24,7 @@ from bot.evaluation.benchmarks.harness import (
 from bot.evaluation.finding import shown
 from bot.evaluation.leaderboard import Accepted, Leaderboard, leaves_like
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.verdict import CommitAnswer, CommitFact
+from bot.evaluation.verdict import CommitAnswer
 
 if TYPE_CHECKING:
     from bot.evaluation.rules.rule import Facts
@@ -40,28 +39,20 @@ class HarnessAnswer:
     span: int | None = None
 
 
-NOT_PINNED = HarnessAnswer("accepted", "the leaderboard does not pin the harness", 0)
-
-
 def judge_harness(harness: HarnessVersion, leaderboard: Leaderboard, facts: Facts) -> HarnessAnswer:
     """Say whether a harness is one that the declaration accepts."""
-    return _judged(harness, leaderboard, facts.commits.get(harness.git_hash or ""))
-
-
-@lru_cache(maxsize=1_000)  # the files of a board have few harnesses
-def _judged(harness: HarnessVersion, leaderboard: Leaderboard, looked_up: CommitFact | None) -> HarnessAnswer:
     accepted = leaderboard.harness.accepted
     if not accepted:
-        return NOT_PINNED
+        return HarnessAnswer("accepted", "the leaderboard does not pin the harness", 0)
     if harness.repository is not None:
-        return _of_tool(harness, harness.repository, accepted, looked_up)
+        return _of_tool(harness, harness.repository, accepted, facts)
     if harness.version is not None and harness.version.strip():
         by_release = _by_release(harness.version, accepted, f"the file records release {shown(harness.version)}")
         if by_release.answer != "unknown":
             return by_release
     if harness.git_hash is None:
         return HarnessAnswer("unknown", "the file records no commit of the harness")
-    return _by_commit(harness.git_hash, accepted, looked_up)
+    return _by_commit(harness.git_hash, accepted, facts)
 
 
 def range_of(harness: HarnessVersion, format_id: str, leaderboard: Leaderboard, facts: Facts) -> int | None:
@@ -74,13 +65,11 @@ def range_of(harness: HarnessVersion, format_id: str, leaderboard: Leaderboard, 
     return possible[0] if len(possible) == 1 else None
 
 
-def _of_tool(
-    harness: HarnessVersion, repository: str, accepted: tuple[Accepted, ...], looked_up: CommitFact | None
-) -> HarnessAnswer:
+def _of_tool(harness: HarnessVersion, repository: str, accepted: tuple[Accepted, ...], facts: Facts) -> HarnessAnswer:
     """Judge a tool other than lm-eval by the ranges of its own repository: no table here knows its releases."""
     spans = [(number, span) for number, span in enumerate(accepted) if span.repository.lower() == repository.lower()]
     release, commit = (harness.version or "").strip(), harness.git_hash or ""
-    sha = parse_git_hash(commit).sha
+    looked_up, sha = facts.commits.get(commit), parse_git_hash(commit).sha
     for number, span in spans:
         if release and release in span.releases:
             return HarnessAnswer("accepted", f"the file records release {shown(release)}", number)
@@ -96,7 +85,8 @@ def _of_tool(
     return HarnessAnswer("unknown", f"{what} of {repository}")
 
 
-def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], looked_up: CommitFact | None) -> HarnessAnswer:
+def _by_commit(git_hash: str, accepted: tuple[Accepted, ...], facts: Facts) -> HarnessAnswer:
+    looked_up = facts.commits.get(git_hash)
     if looked_up is not None and looked_up.answer != "unknown":
         spans = [number for number, span in enumerate(accepted) if looked_up.repository in {"", span.repository}]
         is_inside = looked_up.answer == "accepted" and spans
@@ -207,13 +197,18 @@ def advised_version(
     to measure one of the leaves wrongly, and no text of a file is part of it: a commit is named as the declaration or
     the shipped lists spell it.
     """
-    accepted, keys = leaderboard.harness.accepted, tuple(leaf_keys)
+    accepted, keys = leaderboard.harness.accepted, list(leaf_keys)
     number = judge_harness(harness, leaderboard, facts).span if accepted else None
     of_format = [span for span in accepted if not span.formats or format_id in span.formats]
     tool = (harness.repository or repository()).lower()
     of_tool = [span for span in of_format if span.repository.lower() == tool] or of_format
     spans = of_tool if number is None else [accepted[number]]
-    bad = _known_bad(leaderboard, keys)
+    bad = {
+        version
+        for one in leaderboard.harness.known_bad
+        if any(leaves_like(pattern, keys) for pattern in one.leaves)
+        for version in (one.release, *one.commits)
+    }
     listed = commit_of(harness.git_hash or "")
     for span in spans:
         declared = [*span.releases, *span.commits]
@@ -225,14 +220,3 @@ def advised_version(
             if version and version not in bad:
                 return Advised(span.repository, version)
     return None
-
-
-@lru_cache(maxsize=1_000)
-def _known_bad(leaderboard: Leaderboard, keys: tuple[str, ...]) -> frozenset[str | None]:
-    """The releases and commits that measure one of the leaves wrongly."""
-    return frozenset(
-        version
-        for one in leaderboard.harness.known_bad
-        if any(leaves_like(pattern, keys) for pattern in one.leaves)
-        for version in (one.release, *one.commits)
-    )

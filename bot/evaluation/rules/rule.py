@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import logging
 import re
@@ -380,7 +381,7 @@ def waive(finding: Finding, leaderboard: Leaderboard, facts: Facts, submissions:
         if is_asked and any(_covers(waiver, submission) for submission in submissions):
             by = Waived(waiver.rule, waiver.who, waiver.reason, str(waiver.until))
             message = f"{finding.message} (waived by {by.who} until {by.until}: {by.reason})"
-            return replace(finding, severity=Severity.WARNING, message=message, waived=by)
+            return dataclasses.replace(finding, severity=Severity.WARNING, message=message, waived=by)
     return finding
 
 
