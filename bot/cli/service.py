@@ -47,7 +47,10 @@ def need_extra(name: str) -> None:
 
 
 def checked_settings(config: str | None) -> Path:
-    """Check the settings file before a lock is written beside it. Raises what load_settings raises."""
+    """Check the settings file before a lock is written beside it, and before modules are loaded that take seconds.
+
+    Raises what load_settings raises.
+    """
     from bot.service.settings.config import load_settings
 
     path = settings_path(config)
@@ -87,9 +90,9 @@ def status(
     A row is on main, open, held, declined, or unexplained. The command writes nothing.
     """
     need_extra("status")
+    passes = _passes(config, watch, dry_run=True, counts=True)
     from bot.service.watch.passes import status_lines, status_of_ledgers
 
-    passes = _passes(config, watch, dry_run=True, counts=True)
     if form == "json":
         found = [{"watch": one.watch, "ledgers": one.to_json()["ledgers"]} for one in passes]
         typer.echo(plain_json(json.dumps(found, indent=2)))
@@ -157,12 +160,12 @@ def _passes(
     rescore: bool = False,
     counts: bool = False,
 ) -> list[WatchPass]:
+    path = checked_settings(config)
     from bot.service.context import open_context_factory
     from bot.service.store.engine import state_to_look_at
     from bot.service.store.leases import state_lock
     from bot.service.watch.passes import settle_watches
 
-    path = checked_settings(config)
     database = database_url(path)
     with TemporaryDirectory(prefix="leaderboard-bot-") as folder:
         if dry_run:  # what only looks changes no state, and waits for nobody
@@ -204,6 +207,7 @@ def serve(
 ) -> None:
     """Run the service. It takes webhooks, updates the targets, and shows the state on its pages."""
     need_extra("serve")
+    path = checked_settings(config)
     from bot.server.access import require_github_secret, require_webhook_secret
     from bot.server.app import make_app, make_pages
     from bot.server.run import run
@@ -212,7 +216,6 @@ def serve(
     hub_secret, github_secret = secret("WEBHOOK_SECRET"), secret("GITHUB_WEBHOOK_SECRET")
     require_webhook_secret(host, hub_secret or github_secret)
     _log_at_work()
-    path = checked_settings(config)
 
     def allowed(settings: Settings) -> None:
         require_github_secret(host, github_secret, [name for watch in settings.watches for name in watch.addresses])
@@ -236,7 +239,7 @@ def serve(
 def work(config: CONFIG = None) -> None:
     """Process the jobs of a service on PostgreSQL. Any number of `serve` and `work` run side by side until stopped."""
     need_extra("work")
-    path = settings_path(config)
+    path = checked_settings(config)
     if not is_shared(database_url(path)):
         raise CallError("work needs a state on PostgreSQL: set DATABASE_URL (with a state in a file, use `serve`)")
     _log_at_work()

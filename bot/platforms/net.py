@@ -17,16 +17,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from threading import Lock
-from typing import TypeVar
-
-from tenacity import (
-    RetryCallState,
-    Retrying,
-    retry_if_exception,
-    retry_if_result,
-)
+from typing import TYPE_CHECKING, TypeVar
 
 from bot.errors import Stale, Unavailable, Unsettled
+
+if TYPE_CHECKING:
+    from tenacity import RetryCallState  # imported where it is used: what is local calls no service
 
 T = TypeVar("T")
 CALL_TRIES = 4
@@ -108,6 +104,8 @@ class Backoff:
 
         `on_wait` is told of each wait.
         """
+        from tenacity import Retrying, retry_if_exception
+
         return Retrying(
             retry=retry_if_exception(passes),
             wait=lambda state: _seconds(state, min(self.pause * 2.0 ** (state.attempt_number - 1), LONGEST_PAUSE)),
@@ -122,6 +120,8 @@ class Backoff:
 
         A look that fails says nothing: the next one may find something.
         """
+        from tenacity import Retrying, retry_if_exception, retry_if_result
+
         return Retrying(
             retry=retry_if_result(lambda found: found is None) | retry_if_exception(is_outage),
             wait=lambda state: min(LONGEST_LOOK, self.pause * 2.0 ** (state.attempt_number - 1)),

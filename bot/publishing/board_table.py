@@ -44,10 +44,10 @@ def board_json(board: Board, rows: Sequence[Record] | None = None) -> str:
 
 def _table(board: Board) -> Table:
     tasks = board.leaderboard.tasks
-    doubted = [task.id for task in tasks if task.quarantined]
+    doubted = [task.title for task in tasks if task.quarantined]
     without = [f"without {', '.join(doubted)}"] if doubted else []
     shown = (column.title for column in board.leaderboard.columns)
-    titles = ("rank", "model", "average", *without, *board.leaderboard.groups, *(task.id for task in tasks), *shown)
+    titles = ("rank", "model", "average", *without, *board.leaderboard.groups, *(task.title for task in tasks), *shown)
     models = [row.entry.model for row in board.rows]
     names = row_names(NamedRow(one.id, one.revision, one.precision, one.chat_template) for one in models)
     rows = [_cells(row, name, board.leaderboard) for row, name in zip(board.rows, names, strict=True)]
@@ -70,7 +70,7 @@ def _notes(board: Board) -> list[str]:
     own = board.leaderboard.scoring_digest
     others = [brief(row.entry.key, 500) for row in board.rows if row.entry.leaderboard.scoring_digest != own]
     scored = [f"{counted(len(others), 'row')} of another declaration, such as {others[0]}"] if others else []
-    return [note, *(f"{task.id} is quarantined: {task.quarantined}" for task in doubted), *faults, *scored]
+    return [note, *(f"{task.title} is quarantined: {task.quarantined}" for task in doubted), *faults, *scored]
 
 
 def _cells(row: BoardRow, name: str, leaderboard: Leaderboard) -> tuple[str, ...]:

@@ -77,7 +77,7 @@ def scores_text(judgement: Judgement) -> str:
         "model",
         "average",
         *board.groups,
-        *(task.id for task in board.tasks),
+        *(task.title for task in board.tasks),
         *(one.title for one in board.columns),
     )
     rows = [(SIGNS[status], name, *cells) for name, status, cells in _lines(judgement)]

@@ -177,9 +177,9 @@ def test_the_board_ranks_complete_rows_and_shows_the_hole_of_the_other(board: Pa
 
     assert (status, err) == (0, "")
     assert [line.split()[:3] for line in out.splitlines()[1:4]] == [
-        ["1", "…mple-org/osprey-7b", "38.78"],
-        ["2", "…ple-org/kestrel-7b", "33.60"],
-        ["–", "…mple-org/merlin-1b", "–"],
+        ["1", "…org/osprey-7b", "38.78"],
+        ["2", "…rg/kestrel-7b", "33.60"],
+        ["–", "…org/merlin-1b", "–"],
     ]
 
 

@@ -28,7 +28,7 @@ def test_the_terminal_has_two_decimals_of_each_number_and_says_what_a_rank_is() 
     assert (
         board_text(board())
         == """\
-rank  model          average   sums  logic
+rank  model          average   Sums  Logic
 1     acme/b (chat)    64.17  68.33  60.00
 2     acme/a           50.00  30.00  70.00
 
@@ -88,7 +88,7 @@ def test_columns_in_doubt_are_named_with_the_average_without_them() -> None:
     assert (
         board_markdown(board("sums"))
         == """\
-| rank | model | average | without sums | sums | logic |
+| rank | model | average | without Sums | Sums | Logic |
 | --- | --- | ---: | ---: | ---: | ---: |
 | 1 | `acme/b (chat)` | 64.17 | 60.00 | 68.33 | 60.00 |
 | 2 | `acme/a` | 50.00 | 70.00 | 30.00 | 70.00 |
@@ -96,7 +96,7 @@ def test_columns_in_doubt_are_named_with_the_average_without_them() -> None:
 A rank is the best and the worst place that a row could have by chance: averages that differ by at most 1.96 standard \
 errors of the difference may change places.
 
-sums is quarantined: scored wrongly
+Sums is quarantined: scored wrongly
 """
     )
 
@@ -112,7 +112,7 @@ def test_the_json_has_the_records_of_the_csv() -> None:
 def test_each_part_of_a_wide_board_begins_with_rank_and_model() -> None:
     head, *tasks = TINY.split("[[tasks]]")
     names = [f"a_long_name_{number}" for number in range(8)]
-    wide = "[[tasks]]".join([head, *(tasks[1].replace("logic", name) for name in names)])
+    wide = "[[tasks]]".join([head, *(tasks[1].replace("logic", name).replace("Logic", name) for name in names)])
     rows = [replace(row, tasks=row.tasks[:1] * len(names)) for row in ROWS]
 
     lines = board_text(make_board(rows, parse_leaderboard(wide, "tiny", "tiny.toml"))).splitlines()
@@ -123,15 +123,15 @@ def test_each_part_of_a_wide_board_begins_with_rank_and_model() -> None:
 
 
 def test_all_columns_in_doubt_are_in_one_title() -> None:
-    third = TINY.partition("[[tasks]]")[2].partition("[[tasks]]")[2].replace("logic", "facts")
+    third = TINY.partition("[[tasks]]")[2].partition("[[tasks]]")[2].replace("logic", "facts").replace("Logic", "Facts")
     three = f"{TINY}\n[[tasks]]{third}".replace("num_fewshot = 0", 'num_fewshot = 0\nquarantined = "scored wrongly"', 2)
 
     board = make_board([], parse_leaderboard(three, "tiny", "tiny.toml"))
     text = board_markdown(board)
 
-    assert text.startswith("| rank | model | average | without sums, logic | sums | logic | facts |")
-    assert text.endswith("sums is quarantined: scored wrongly\n\nlogic is quarantined: scored wrongly\n")
-    assert board_text(board).endswith("\nsums is quarantined: scored wrongly\nlogic is quarantined: scored wrongly\n")
+    assert text.startswith("| rank | model | average | without Sums, Logic | Sums | Logic | Facts |")
+    assert text.endswith("Sums is quarantined: scored wrongly\n\nLogic is quarantined: scored wrongly\n")
+    assert board_text(board).endswith("\nSums is quarantined: scored wrongly\nLogic is quarantined: scored wrongly\n")
 
 
 def test_a_row_of_a_declaration_with_other_columns_has_its_scores_below_their_own_heads() -> None:

@@ -48,8 +48,8 @@ def test_the_table_has_the_average_with_and_without() -> None:
 
 def test_the_terminal_names_the_column_and_why() -> None:
     text = board_text(make_board(ENTRIES, doubted(FIRST)))
-    assert f"without {FIRST}" in text
-    assert f"{FIRST} is quarantined: scored wrongly" in text
+    assert f"without {tiny().tasks[0].title}" in text
+    assert f"{tiny().tasks[0].title} is quarantined: scored wrongly" in text
 
 
 def test_nothing_changes_where_no_column_is_in_doubt() -> None:
