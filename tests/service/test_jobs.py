@@ -216,7 +216,7 @@ def test_a_queue_without_its_database_is_an_outage(tmp_path: Path) -> None:
 
 
 def test_work_is_for_postgresql(tmp_path: Path) -> None:
-    (tmp_path / "bot.toml").write_text("")
+    (tmp_path / "bot.toml").write_text(SETTINGS.format(form="commit", style="entry", limit=20, more=""))
     status, _, said = bot("work", cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(Path.cwd()), "DATABASE_URL": ""})
 
     assert status == 2
