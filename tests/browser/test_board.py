@@ -223,6 +223,11 @@ def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch
     assert page.inner_text("#whole").endswith(f"; not separable from {alike} others of these.")
     assert page.get_attribute("#whole a", "href") == page.get_attribute("#board tbody a", "href")
     assert page.inner_text("#whole").startswith("Of these, ")
+    lacking = watch("varied").open("index.html?q=row-0")  # incomplete ones among them
+    rows = [[float(number) for number in cell.split("±")] for cell in lacking.locator(AVERAGES).all_text_contents()]
+    alike = sum(rows[0][0] - other <= hypot(rows[0][1], reach) for other, reach in rows[1:])
+    said = f"not separable from {alike} other{'s' * (alike > 1)}" if alike else "better than all others"
+    assert lacking.inner_text("#whole").endswith(f"; {said} of these.")
     page.click("#reset")
     assert page.inner_text("#whole").endswith(watch("generated").open("index.html").inner_text("#whole .quiet"))
     assert not page.inner_text("#whole").startswith("Of these")

@@ -301,7 +301,7 @@
     ].filter(Boolean);
   };
   const first = (best) => {
-    const others = shown.flat().filter((row) => row !== best && key(row, 2) !== null);
+    const others = shown.flat().filter((row) => row !== best && isRanked(row));
     const alike = others.filter((row) => !(key(best, 2) - key(row, 2) > Math.hypot(half(best), half(row)))).length;
     const verdict = alike ? `not separable from ${grouped(alike)} other${alike > 1 ? "s" : ""} of these` : others.length ? "better than all others of these" : "";
     const found = doubts(best);
