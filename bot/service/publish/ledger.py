@@ -325,6 +325,7 @@ def observe_rows(
         if form == "pull-request" and since and target.lost(since):  # open requests may bring what main lost
             target.note_lost()
             marked |= _proposed_rows(state, there) - held - state.decided(to).keys()
+            marked |= target.read_keys(context.leaderboard.id) & state.rows.all_keys()
         context.mark(marks("row", sorted(marked), [to]))
 
 
