@@ -281,7 +281,7 @@ class OperatorRoutes:
     def _plans(self, _: Request) -> bytes:
         found = [self.views.plan(one.watch, one.digest) for one in self.views.plans()]
         plans = [
-            (plan, _best_first(rows)[:PLAN_SAMPLE], self._leader(plan, rows)) for plan, rows in filter(None, found)
+            (plan, _leaving_first(rows)[:PLAN_SAMPLE], self._leader(plan, rows)) for plan, rows in filter(None, found)
         ]
         return self._page(
             "plans.html", "plans", plans=plans, link=partial(target_url, hub=self.views.hub), referrer="same-origin"
@@ -302,7 +302,7 @@ class OperatorRoutes:
         following = address_of(address, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
         settings = self.views.watch(name)
         board = self.views.boards.names(settings).get(plan.target, "") if settings else ""
-        shown = _best_first(rows)
+        shown = _leaving_first(rows)
         return self._page(
             "plan.html",
             path,
@@ -399,8 +399,10 @@ class OperatorRoutes:
         return refused.status_code, "Refused", WRONG_TOKEN[refused.status_code] if is_token else NOT_OURS
 
 
-def _best_first(rows: Sequence[PlannedRow]) -> list[PlannedRow]:
-    return sorted(rows, key=lambda row: row.before if row.before is not None else row.after or 0.0, reverse=True)
+def _leaving_first(rows: Sequence[PlannedRow]) -> list[PlannedRow]:
+    """The rows that a plan removes, then the others, each the best first: who approves has seen which rows go."""
+    best = sorted(rows, key=lambda row: row.before if row.before is not None else row.after or 0.0, reverse=True)
+    return sorted(best, key=lambda row: row.action != "removed")
 
 
 def _is_calm(watch: WatchView, causes: Sequence[FailureCause]) -> bool:

@@ -13,7 +13,7 @@ from prometheus_client import CollectorRegistry
 from starlette.testclient import TestClient
 
 from bot.pages.environment import templates
-from bot.publishing.plan import PlannedRow
+from bot.publishing.plan import Plan, PlannedRow
 from bot.server.service import Service
 from bot.service.watch.passes import settle_watches
 from tests.pages.boards import found
@@ -119,6 +119,17 @@ def test_rows_that_a_plan_holds_are_one_line_with_the_first_names_and_a_short_di
     assert f"plans/tiny/{digest}" in held.links
     one_by_one = found(web.get("/" + next(link for link in held.links if "cause=" in link)).content)
     assert len(one_by_one.tables[-1]) == 1 + ROWS
+
+
+def test_the_rows_that_a_plan_removes_come_first(story: Story) -> None:
+    """Who approves it ticks to have seen which rows go."""
+    (held,) = story.state.plans.all()
+    rows = [PlannedRow(f"tiny/acme/m{n}", f"acme/m{n}", "changed", 60.0 + n, 70.0 + n) for n in range(12)]
+    leaving = PlannedRow("tiny/acme/worst", "acme/worst", "removed", 1.0, None, "gone")
+    story.state.plans.hold(Plan(held.target, "tiny", (*rows, leaving)))
+    web = open_web(story)
+    for path in ("/plans", f"/plans/tiny/{digest_of(story)}"):
+        assert "acme/worst" in " ".join(found(web.get(path).content).tables[0][1])
 
 
 @pytest.mark.slow
