@@ -51,7 +51,7 @@ def _place(score: float, field: Sequence[float]) -> FieldPlace:
     middle = field[len(field) // 2]
     beaten = bisect_left(field, score)
     return FieldPlace(
-        round(100 * (score - low) / width),
+        min(round(100 * (score - low) / width), 100 if score == field[-1] else 99),
         round(100 * (middle - low) / width),
         100 * beaten // max(1, len(field) - 1),
     )

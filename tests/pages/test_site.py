@@ -284,3 +284,12 @@ def test_a_file_is_linked_where_people_can_read_it(file: Evidence, url: str) -> 
 def test_a_board_of_one_row_has_all_pages() -> None:
     entry: Entry = generated(1)[0]
     assert all(page.text for _, page in pages(site_of((entry,))))
+
+
+def test_only_the_highest_score_of_a_column_stands_at_its_end() -> None:
+    highest, other, third = generated(3)
+    scores = ((highest, 100.0), (other, 99.7), (third, 0.0))
+    rows = [replace(row, tasks=tuple(replace(task, score=score) for task in row.tasks)) for row, score in scores]
+    content = site_of(tuple(rows)).content
+    places = {row.entry.key: content.places_in_field(row)["bbh"].own for row in content.board.rows}
+    assert places == {highest.key: 100, other.key: 99, third.key: 0}
