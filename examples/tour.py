@@ -130,8 +130,8 @@ def branches(folder: Path) -> str:
 
 
 def wait_for(look: Callable[[], str]) -> None:
-    """Look until there is something to see; stop the tour after a minute."""
-    end = time.monotonic() + 60
+    """Look until there is something to see; stop the tour after three minutes, which a slow machine may need."""
+    end = time.monotonic() + 180
     while not look():
         if time.monotonic() > end:
             sys.exit(f"the service did not do it; {DEMO / 'serve.log'} says why")
