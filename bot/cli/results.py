@@ -33,6 +33,7 @@ from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.identity import proposed_names
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement
 from bot.platforms.declarations import open_leaderboard
@@ -101,8 +102,12 @@ def check(
         typer.echo(written[form](), nl=False)  # these lines are workflow commands, already escaped
     else:
         say(written[form]())
-    unknown = {verdict.result.harness.git_hash for verdict in judgement.verdicts if verdict.result is not None
-               and any(found.rule == "unverifiable-harness-commit" for found in verdict.findings)} - {None}  # fmt: skip
+    asked = [
+        verdict
+        for verdict in judgement.verdicts
+        if any(one.rule == unverifiable_harness_commit.id for one in verdict.findings)
+    ]
+    unknown = {verdict.result.harness.git_hash for verdict in asked if verdict.result is not None} - {None}
     if unknown and not online:
         warn(f"--online asks GitHub about {counted(len(unknown), 'harness commit')} that nothing here knows")
     results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}

@@ -22,8 +22,10 @@ AROUND = re.compile(
     r"|:[a-z0-9_+-]+:|[$€£](?=[-+]?\d)|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff\u200b\u200e\u200f\u2060\ufeff]"
 )
 # How far a number may be off, behind it: ±0.02, (± 1.2 %), [46.0, 50.3].
-PART = rf"\s*(?:{NUMBER.pattern})\s*%?\s*"
-SPREAD = re.compile(rf"\s*(?:[(\[]?\s*(?:±|\+/-){PART}[)\]]?|[(\[]{PART}(?:[,;–-]|to){PART}[)\]])(?=[*_\s]*$)")
+PART = rf"\s*+(?:{NUMBER.pattern})\s*+%?+\s*+"
+SPREAD = re.compile(
+    rf"(?<!\s)\s*+(?:[(\[]?+\s*+(?:±|\+/-){PART}[)\]]?|[(\[]{PART}(?:[,;–-]|to){PART}[)\]])(?=[*_\s]*+$)"
+)
 LONGEST_NUMBER = 500  # characters of a cell in which a number is looked for
 # Emoji in front of a number, such as the crown of the best one, also as :crown:.
 ORNAMENTS = re.compile(r"(?:(?::[a-z0-9_+-]+:|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff])\s*)+(?=[-+]?\d)")

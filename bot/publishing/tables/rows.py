@@ -96,11 +96,11 @@ def _has_bold(cell: Cell) -> bool:
 
 def _without_spread(grid: Grid, edit: TableEdit, column_path: ColumnPath) -> Iterator[str]:
     """Name the written rows of a column whose other cells say how far a number may be off, which the bot does not."""
-    texts = (cell for row in range(len(grid)) if isinstance(cell := grid.cell(row, column_path), str))
-    spread = next((text for text in texts if without_spread(text) != text), "")
     slots: list[Update | Insertion] = [*edit.updates, *edit.insertions]
     written = [slot for slot in slots if column_path in slot.cells]
-    if spread and written:
+    texts = (cell for row in range(len(grid) if written else 0) if isinstance(cell := grid.cell(row, column_path), str))
+    spread = next((text for text in texts if without_spread(text) != text), "")
+    if spread:
         names = ", ".join(code(" ".join(map(grid.plain, one.wanted.key.values()))[:80]) for one in written[:ROWS_NAMED])
         more = f" and {len(written) - ROWS_NAMED} more" if len(written) > ROWS_NAMED else ""
         name = code(".".join(column_path))

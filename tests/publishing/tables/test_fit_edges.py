@@ -61,6 +61,12 @@ def test_how_far_a_number_may_be_off_is_told_from_a_second_number(cell: str, alo
     assert without_spread(cell) == alone
 
 
+def test_cells_of_spaces_are_read_at_once() -> None:
+    """Strangers write tables; fifty cells took half a minute with a pattern that begins anew at each space."""
+    for cell in (f"1{' ' * count}" for count in range(400, 450)):
+        assert without_spread(cell) == cell
+
+
 # ---- columns ----
 
 
