@@ -10,7 +10,7 @@ from importlib.resources.abc import Traversable
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from bot import HOME, __version__
 from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
@@ -83,8 +83,9 @@ def full(value: float | None) -> str:
 
 
 def shell(command: str) -> Markup:
-    """A command over several lines, as it is copied."""
-    return Markup("\n").join(shell_lines(visible(command)))
+    """A command over several lines, as it is copied; on a narrow screen a line breaks between its words."""
+    text = str(escape("\n".join(shell_lines(visible(command)))))
+    return Markup(re.sub(r"\S+(?: \\(?=\n))?", r"<span>\g<0></span>", text))  # noqa: S704 - escaped above
 
 
 def ended(text: str) -> str:

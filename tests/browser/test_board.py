@@ -427,8 +427,8 @@ def test_a_fifth_row_is_not_picked_and_enter_compares(watch: Opener) -> None:
 def test_a_command_is_copied_as_it_stands(watch: Opener) -> None:
     page = watch("examples").open(f"rows/{next(iter(site_of(examples()).content.rows))}.html")
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    command = page.locator("#from ~ pre").first.evaluate("node => node.firstChild.data")
-    button = page.locator("#from ~ pre button").first
+    command = page.locator("#from ~ .copied pre").first.text_content()
+    button = page.locator("#from ~ .copied button").first
     next_word = button.evaluate_handle("""button => ({said: new Promise(
         say => new MutationObserver(() => say(button.textContent)).observe(button, {childList: true}))})""")
     button.click()

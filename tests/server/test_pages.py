@@ -196,7 +196,7 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
     assert 'value="approve"' in web.get("/plans").text
     shown = read(web, f"/{address}")
     assert len(shown.tables[0]) == 1 + len(HOSTILE)
-    assert f"leaderboard-bot settle --config bot.toml --watch open-llm --approve {plan.digest}" in shown.text
+    assert f"--watch open-llm \\\n  --approve {plan.digest}" in shown.text
     removed, board = len(HOSTILE), len(hostile()) + 4
     assert "The first row of the board goes" not in shown.text
     told = (

@@ -6,17 +6,20 @@ for (const place of site ? document.querySelectorAll(".here") : []) { // only th
   else place.hidden = true;
 }
 for (const block of document.querySelectorAll("pre")) {
+  const frame = document.createElement("div");
+  frame.className = "copied";
+  block.replaceWith(frame);
   const button = document.createElement("button");
   button.type = "button";
   button.textContent = "Copy";
   button.addEventListener("click", async () => {
     try {
-      await navigator.clipboard.writeText(block.firstChild.data);
+      await navigator.clipboard.writeText(block.textContent);
       button.textContent = "Copied";
     } catch {
       button.textContent = "Not allowed";
     }
     setTimeout(() => { button.textContent = "Copy"; }, 2000);
   });
-  block.append(button);
+  frame.append(block, button);
 }
