@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -16,10 +17,11 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from bot.evaluation.finding import grouped
 from bot.evaluation.row_key import model_in
 from bot.pages.addresses import row_page
 from bot.publishing.addresses import commit_url, request_url, target_url
-from bot.publishing.plan import Plan, PlannedRow
+from bot.publishing.plan import Plan, PlannedRow, RowAction
 from bot.reporting.escape import visible
 from bot.server.access import BODY_SECONDS, read_body, refuse_change, who_may
 from bot.server.answers import (
@@ -65,6 +67,7 @@ NO_CAUSE = "Nothing fails for this reason any more."
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
+ACTIONS: tuple[RowAction, ...] = ("removed", "changed", "restored", "added")  # of plans, what a person looks at first
 SETTINGS_REFUSED = "The settings in the file are not used, the old ones stay in force: {why}."
 WRONG_TOKEN = {401: "The operator token is missing.", 403: "This token is not the operator's."}
 PAUSED_TEXT = f"{{}}: {PAUSED}. Pushes are looked at then."
@@ -281,7 +284,7 @@ class OperatorRoutes:
     def _plans(self, _: Request) -> bytes:
         found = [self.views.plan(one.watch, one.digest) for one in self.views.plans()]
         plans = [
-            (plan, _leaving_first(rows)[:PLAN_SAMPLE], self._leader(plan, rows)) for plan, rows in filter(None, found)
+            (plan, _groups_of(rows, 0, PLAN_SAMPLE), self._leader(plan, rows)) for plan, rows in filter(None, found)
         ]
         return self._page(
             "plans.html", "plans", plans=plans, link=partial(target_url, hub=self.views.hub), referrer="same-origin"
@@ -302,15 +305,14 @@ class OperatorRoutes:
         following = address_of(address, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
         settings = self.views.watch(name)
         board = self.views.boards.names(settings).get(plan.target, "") if settings else ""
-        shown = _leaving_first(rows)
         return self._page(
             "plan.html",
             path,
             plan=plan,
-            rows=shown[first : first + PLAN_PAGE],
+            groups=_groups_of(rows, first, PLAN_PAGE),
             next=following,
             board=f"board/{board}/" if board else "",
-            leader=self._leader(plan, shown),
+            leader=self._leader(plan, rows),
             link=target_url(plan.target, hub=self.views.hub),
             wrong=wrong,
             referrer="same-origin",
@@ -399,10 +401,30 @@ class OperatorRoutes:
         return refused.status_code, "Refused", WRONG_TOKEN[refused.status_code] if is_token else NOT_OURS
 
 
-def _leaving_first(rows: Sequence[PlannedRow]) -> list[PlannedRow]:
-    """The rows that a plan removes, then the others, each the best first: who approves has seen which rows go."""
+class PlanGroup(NamedTuple):
+    """Rows of a plan that share what becomes of them and why; `total` counts those of other pages, too.
+
+    Of rows with a reason each, the reason is "".
+    """
+
+    action: RowAction
+    reason: str
+    total: int
+    rows: Sequence[PlannedRow]
+
+
+def _groups_of(rows: Sequence[PlannedRow], first: int, most: int) -> list[PlanGroup]:
+    """So many of the rows, from the first on: those that go before others, and the best of each group first."""
+    times = Counter((row.action, row.reason) for row in rows)
     best = sorted(rows, key=lambda row: row.before if row.before is not None else row.after or 0.0, reverse=True)
-    return sorted(best, key=lambda row: row.action != "removed")
+    best.sort(key=lambda row: ACTIONS.index(row.action))
+    groups = grouped(((row.action, row.reason if times[row.action, row.reason] > 1 else ""), row) for row in best)
+    shown = list[PlanGroup]()
+    for (action, reason), some in groups.items():
+        part = some[max(0, first) : max(0, first + most)]
+        shown += [PlanGroup(action, reason, len(some), part)] if part else []
+        first -= len(some)
+    return shown
 
 
 def _is_calm(watch: WatchView, causes: Sequence[FailureCause]) -> bool:

@@ -88,22 +88,25 @@ def test_items_stand_by_their_state_with_reason_age_and_next_try(unchanged: Test
     (by_cause,) = failing.tables  # rows of one cause are one line with one button
     assert [line[1] for line in by_cause[1:]] == [f"{len(HOSTILE)} rows"]
     _, one_by_one = read(unchanged, one_by_one_of(failing)).tables
-    assert [line[1] for line in one_by_one[1:]] == ["row"] * len(HOSTILE)
-    _, _, target, reason, tries, age, due, act = one_by_one[1]
-    assert (target, tries, age, due, act) == (
-        "hf://datasets/acme/contents",
-        "1",
-        "1 min",
-        "2026-03-31 23:35 UTC",
-        "Try now",
-    )
+    assert all(line[0].strip().startswith("Row ") for line in one_by_one[1:])
+    _, reason, tries, age, due, act = one_by_one[1]
+    assert (tries, age, due, act) == ("1", "1 min", "2026-03-31 23:35 UTC", "Try now")
     assert reason.startswith("403 open-llm-v2/")
     waiting = read(unchanged, "/items?state=waiting").tables[0]
-    assert [line[1] for line in waiting[1:]] == ["board"]
+    assert [line[0].split() for line in waiting[1:]] == [["Board", "hf://datasets/acme/contents"]]
     held = read(unchanged, "/items?state=held").tables[0]
-    assert held[1][3] == "waits for the approval of a plan"
-    assert held[1][-1] == ""
+    assert held[1][1] == "waits for the approval of a plan"
     assert "Nothing of second.one is failing." in read(unchanged, "/items?watch=second.one").text
+
+
+def test_an_item_says_its_model_before_its_revision(web: TestClient, service: Service) -> None:
+    items, key = (
+        service.contexts.store.of("open-llm").items,
+        f"open-llm-v2/acme/atlas-7b/{'abc1234' + 'd' * 33}-bfloat16",
+    )
+    items.mark([Mark("row", key, TARGET)], NOW)
+    shown = [" ".join(line[0].split()) for line in read(web, "/items?state=waiting").tables[0]]
+    assert "Row acme/atlas-7b abc1234-bfloat16" in shown
 
 
 def test_items_are_those_of_the_first_watch_in_which_something_fails(service: Service, web: TestClient) -> None:
@@ -112,7 +115,7 @@ def test_items_are_those_of_the_first_watch_in_which_something_fails(service: Se
     service.contexts.store.of("second.one").items.mark([Mark("board", "", "hf://datasets/acme/contents")], NOW)
     [failing] = service.contexts.store.of("second.one").items.all()
     service.contexts.store.of("second.one").items.fail(failing, "403", NOW + 120)
-    assert [line[1] for line in read(web, "/items").tables[0][1:]] == ["board"]
+    assert [line[0].split()[0] for line in read(web, "/items").tables[0][1:]] == ["Board"]
 
 
 def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) -> None:
@@ -199,9 +202,7 @@ def test_a_held_plan_shows_its_rows_and_how_to_approve_it(web: TestClient, servi
     assert f"--watch open-llm \\\n  --approve {plan.digest}" in shown.text
     removed, board = len(HOSTILE), len(hostile()) + 4
     assert "The first row of the board goes" not in shown.text
-    told = (
-        f"{removed} rows would be removed. Answer it The board has {board} rows now, and {board - removed} once merged."
-    )
+    told = f"{removed} rows would be removed. The board has {board} rows now, and {board - removed} once merged."
     assert told in " ".join(shown.text.split())
 
 
