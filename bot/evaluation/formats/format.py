@@ -12,6 +12,7 @@ from typing import Any, Literal
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import NESTED, ONE_LINE, arguments
+from bot.evaluation.formats.sameness import adapter_of
 from bot.evaluation.formats.secrets import HIDDEN
 from bot.evaluation.metric_kinds import NOT_SCORED, PLACEHOLDERS, kind_of, place_of
 from bot.evaluation.result import Model, Result
@@ -228,10 +229,11 @@ def pinned_arguments(model: Model) -> str:
         return ""  # its arguments are no call, or it was an object of Python
     if model.source and not model.source.startswith(LOADING):
         return args
-    if model.revision and "revision" in pairs:
-        args = REVISION.sub(lambda match: f"{match[1]}{model.revision}", args)
-    elif model.revision:
-        args += f",revision={model.revision}"
+    commit = "" if adapter_of(model.args) else model.revision  # at an adapter's, the tool would load the base, too
+    if commit and "revision" in pairs:
+        args = REVISION.sub(lambda match: f"{match[1]}{commit}", args)
+    elif commit:
+        args += f",revision={commit}"
     if model.precision in DTYPES and "dtype" not in pairs:
         args += f",dtype={model.precision}"
     return args

@@ -22,11 +22,13 @@ from __future__ import annotations
 from bot.evaluation.finding import Severity
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import is_loaded
+from bot.evaluation.formats.sameness import adapter_of
 from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 HINT = "say which model it is: with --model-name for one call, or have it named under [models] in the declaration"
+OF_ADAPTER = "run with --model_args …,{argument}=<organization>/<name> of an adapter on the Hub"
 SERVED = f"declare served_models = true for models that only a service has, or {HINT}"
 
 
@@ -44,5 +46,7 @@ def _hint(result: Result) -> str:
     model, known = result.model, find_format(result.format)
     if is_served(model):
         return SERVED
+    if adapter := adapter_of(model.args):
+        return f"{OF_ADAPTER.format(argument=adapter.argument)}, or {HINT}"
     can_be_named = known is not None and known.naming and (not model.source or is_loaded(model.source))
     return f"{known.naming}, or {HINT}" if known is not None and can_be_named else HINT

@@ -24,8 +24,12 @@ from __future__ import annotations
 from bot.evaluation.finding import Severity, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import REVISION
+from bot.evaluation.formats.sameness import adapter_of
 from bot.evaluation.identity import is_served
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
+
+SHOWN = "page on the Hub shows it under Files"
+OF_ADAPTER = f"say it with --model-name ID@REVISION: `revision=` would be asked of the base, too; the adapter's {SHOWN}"
 
 
 @rule(Severity.WARNING, is_pin=True)
@@ -38,9 +42,10 @@ def unpinned_revision(case: Case) -> Violations:
         model.revision == model.requested_revision != "" and not REVISION.fullmatch(model.revision)
     ):
         known = None if is_served(model) else find_format(case.result.format)  # a service's model has no commit
+        pinning = f"{known.pinning}; the model's {SHOWN}" if known and known.pinning else ""
         asked = f" (asked for was {shown(model.requested_revision)})" if model.requested_revision else ""
         yield Violation(
             f"the file does not record the commit of the model{asked}",
-            f"{known.pinning}; the model's page on the Hub shows it under Files" if known and known.pinning else "",
+            OF_ADAPTER if pinning and adapter_of(model.args) else pinning,
             case.result.pointer_to("revision"),
         )
