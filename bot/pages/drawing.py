@@ -75,20 +75,19 @@ class ForestRow:
 def forest(title: str, rows: Sequence[ForestRow]) -> Figure:
     """A line for each of the first rows, the best first: a dot with its interval, and the lower end of the best's."""
     shown = rows[:FOREST_ROWS]
-    height, left = TOP + LINE * len(shown) + BOTTOM, 200
+    names, left, line = _names([row.name.rpartition("/")[2] or row.name for row in shown])
+    height = TOP + line * len(shown) + BOTTOM
     x = fitting("average (points)", [end for row in shown for end in (row.value - row.reach, row.value + row.reach)])
     across, _ = _scales(x, x, left)
     parts = _below(x, across, height)
     best = across(shown[0].value - shown[0].reach)
     parts.append(f'<path class="least" d="M{best:.1f} {TOP - 6}V{height - BOTTOM}"/>')
-    for place, row in enumerate(shown):
-        y = TOP + LINE * (place + 0.5)
-        name = _text(with_end(row.name.rpartition("/")[2] or row.name, (left - 12) // LETTER))
+    for place, (row, name) in enumerate(zip(shown, names, strict=True)):
+        y = TOP + line * (place + 0.5)
         begin, end = across(row.value - row.reach), across(row.value + row.reach)
         said = _text(f"{row.name}: {row.value:.2f}{f' ±{row.reach:.2f}' if row.reach else ''}")
         drawn = (
-            f'<text x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">{name}</text>'
-            f'<path class="reach" d="M{begin:.1f} {y:.1f}H{end:.1f}"/>'
+            f'{name}<path class="reach" d="M{begin:.1f} {y:.1f}H{end:.1f}"/>'
             f'<path class="dots" d="M{across(row.value):.1f} {y:.1f}h0"/>'
         )
         page = f' href="{_text(row.page)}"' if row.page else ""
@@ -96,6 +95,22 @@ def forest(title: str, rows: Sequence[ForestRow]) -> Figure:
     frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="group" aria-label="{_text(title)}">'
     table = [(row.name, f"{row.value:.2f}", f"±{row.reach:.2f}" if row.reach else "–") for row in shown]
     return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("row", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
+
+
+def _names(names: Sequence[str]) -> tuple[list[str], int, int]:
+    """The names left of their lines, the long ones on two; where the lines begin, and the height of one."""
+    labels = [in_two(name, LABEL) for name in names]
+    line = TWO_LINES if any(len(parts) > 1 for parts in labels) else LINE
+    left = 16 + LETTER * max((len(part) for parts in labels for part in parts), default=0)
+    drawn = [
+        "".join(
+            f'<text x="{left - 8}" y="{TOP + line * (place + 0.5) + 4 + HALF * (2 * number - len(parts) + 1):.1f}" '
+            f'text-anchor="end">{_text(part)}</text>'
+            for number, part in enumerate(parts)
+        )
+        for place, parts in enumerate(labels)
+    ]
+    return drawn, left, line
 
 
 def _below(x: Axis, across: Callable[[float], float], height: int) -> list[str]:
@@ -110,22 +125,15 @@ def _below(x: Axis, across: Callable[[float], float], height: int) -> list[str]:
 
 
 def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -> Figure:
-    """A dot with its interval for each (name, difference, half of the interval), around a line at zero.
-
-    A long name stands on two lines.
-    """
-    labels = [in_two(name, LABEL) for name, _, _ in rows]
-    line = TWO_LINES if any(len(parts) > 1 for parts in labels) else LINE
+    """A dot with its interval for each (name, difference, half of the interval), around a line at zero."""
+    names, left, line = _names([name for name, _, _ in rows])
     height = TOP + line * len(rows) + BOTTOM
-    left = 16 + LETTER * max((len(part) for parts in labels for part in parts), default=0)
     across, _ = _scales(x, x, left)
     parts = _below(x, across, height)
     parts.append(f'<path class="axis" d="M{across(0):.1f} {TOP}V{height - BOTTOM}"/>')
-    for place, ((_, value, reach), name) in enumerate(zip(rows, labels, strict=True)):
+    for place, ((_, value, reach), name) in enumerate(zip(rows, names, strict=True)):
         y = TOP + line * (place + 0.5)
-        for number, part in enumerate(name):
-            down = y + 4 + HALF * (2 * number - len(name) + 1)
-            parts.append(f'<text x="{left - 8}" y="{down:.1f}" text-anchor="end">{_text(part)}</text>')
+        parts.append(name)
         parts.append(f'<path class="reach" d="M{across(value - reach):.1f} {y:.1f}H{across(value + reach):.1f}"/>')
         kind = "untested" if not reach else "mass" if abs(value) > reach else "hollow"  # where 0 is inside
         parts.append(f'<circle class="{kind}" cx="{across(value):.1f}" cy="{y:.1f}" r="4"/>')
@@ -254,27 +262,37 @@ def _along(steps: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     return found
 
 
-# Where a name may begin, nearest its dot first: pixels above it, and the share of the name that lies left of it.
-AROUND = [(above, share) for above in (8, 22, 36, 50, -18, -32, -46, 64, -60, 80) for share in (0.0, 1.0, 0.5)]
+# Where a name may stand, nearest its dot first: pixels above it, and the share of the name that lies left of it.
+AROUND = [(above, share) for above in (8, 22, 36, 50, -18, -32, -46, 64, 80) for share in (0.0, 1.0, 0.5)]
+ANCHORS = {0.0: "start", 0.5: "middle", 1.0: "end"}
 Box = tuple[float, float, float, float]  # left, right, top and foot
 
 
 def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[float, float]]) -> str:
-    """The names of the rows at the steps of a line, the best first, each in free space; a line leads to far ones."""
-    had, drawn = list[Box](), list[str]()
+    """The names of the rows at the steps of a line, the best first, each whole and in free space, or left out.
+
+    A line leads straight up or down to a name that is not beside its dot, and crosses no other name.
+    """
+    had, leads, drawn = list[Box](), list[Box](), list[str]()
     for name, x, y in reversed(leaders):
-        shown = with_end(name.rpartition("/")[2] or name, 22)
+        shown = name.rpartition("/")[2] or name
         width = BOLD * len(shown)
         for above, share in AROUND:
             left, foot = x - share * width, y - above
             box = (left - 2, left + width + 2, foot - NAME + 2, foot + 3)
-            is_inside = left > LEFT and left + width < WIDTH - RIGHT and NAME <= foot < HEIGHT - BOTTOM
-            if is_inside and not any(_holds(box, dot) for dot in taken) and not any(_meet(box, one) for one in had):
-                end = f"{left + width / 2:.0f} {foot + 2 if above > 0 else foot - NAME + 2:.0f}"
-                lead = f'<path class="lead-line" d="M{x:.0f} {y:.0f}L{end}"/>' if abs(above) > NAME + 5 else ""
-                drawn.append(f'{lead}<text class="name" x="{left:.0f}" y="{foot:.0f}">{_text(shown)}</text>')
-                had.append(box)
-                break
+            is_far = abs(above) > NAME + 5
+            near, far = sorted((y, foot + 2 if above > 0 else foot - NAME + 2))
+            lead = (x - 2, x + 2, near, far)
+            is_inside = LEFT <= left and left + width <= WIDTH - RIGHT and NAME <= foot < HEIGHT - BOTTOM
+            is_free = not any(_holds(box, dot) for dot in taken) and not any(_meet(box, one) for one in had + leads)
+            if not is_inside or not is_free or (is_far and any(_meet(lead, one) for one in had)):
+                continue
+            line = f'<path class="lead-line" d="M{x:.0f} {near:.0f}V{far:.0f}"/>' if is_far else ""
+            place = f'x="{x:.0f}" y="{foot:.0f}" text-anchor="{ANCHORS[share]}"'
+            drawn.append(f'{line}<text class="name" {place}>{_text(shown)}</text>')
+            had.append(box)
+            leads += [lead] * is_far
+            break
         if len(had) == NAMED:
             break
     return "".join(drawn)

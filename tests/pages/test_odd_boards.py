@@ -22,7 +22,7 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.badge import BADGED
 from bot.pages.compare_page import compare_page, find, titles_of
 from bot.pages.content import PageContent
-from bot.pages.drawing import FOREST_ROWS, ForestRow, forest
+from bot.pages.drawing import FOREST_ROWS, Axis, ForestRow, against_size, forest
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
 from bot.publishing.changes import BoardChange, additions, change_of
@@ -391,6 +391,22 @@ def test_a_forest_names_and_links_the_first_rows(count: int) -> None:
     drawn = forest("Averages", rows)
     assert re.findall('href="([^"]+)"', str(drawn.svg)) == [row.page for row in rows[:FOREST_ROWS]]
     assert [name for name, _, _ in drawn.rows] == [row.name for row in rows[:FOREST_ROWS]]
+
+
+def test_names_in_a_chart_are_whole_and_no_line_to_a_name_crosses_another() -> None:
+    rows = [
+        (f"org/Model-{'of-a-long-name-' * (place % 3)}{place}", 10**9 + 10**8 * place, 4.0 * place)
+        for place in range(16)
+    ]
+    drawn = str(against_size("Averages", rows, Axis("average", 0, 60)).svg)
+    names = re.findall('class="name" x="([0-9]+)" y="([0-9]+)" text-anchor="(start|middle|end)">([^<]+)', drawn)
+    assert len(names) > 2
+    assert {name for *_, name in names} <= {name.removeprefix("org/") for name, _, _ in rows}
+    lines = [list(map(int, found)) for found in re.findall('class="lead-line" d="M([0-9]+) ([0-9]+)V([0-9]+)"', drawn)]
+    assert lines
+    for x, y, anchor, name in names:
+        left = int(x) - {"start": 0, "middle": 0.5, "end": 1}[anchor] * 7 * len(name)
+        assert not [at for at, top, foot in lines if left < at < left + 7 * len(name) and top < int(y) - 4 < foot]
 
 
 def test_a_column_says_whether_its_best_score_is_more_than_chance() -> None:
