@@ -25,7 +25,12 @@ from bot.reporting.escape import visible
 
 TINTS = 6  # of a column's cells, the lowest without colour
 LONG = 12  # letters of a part of a name that fit on a phone
-NARROW, WORDY, WIDEST = 9, 12, 14  # letters of a part of a title that fit into a column of each width
+BRIEF, NARROW, WORDY, WIDEST = (
+    6,
+    9,
+    12,
+    14,
+)  # letters of a title in the narrowest column, and of a part of one in each other
 HEAD = 42  # letters of a column's title
 LACKING = 24  # letters of the column that a row lacks
 SMALLEST = 3  # rows of a board on which one searches
@@ -51,7 +56,7 @@ class BoardColumn:
     href: str = ""
     full: str = ""  # the whole title where the head shows less
     group: str = ""  # what stands above the title
-    style: str = ""  # "task", the class of a group that can be folded, and "first" of a group that cannot
+    style: str = ""  # "task" or, of a group's only one, "alone"; a foldable group's class, and "first" of another's
     holds: int = 0  # the number of tasks of a group that can be folded
     span: int = 0  # the number of columns over which the group's name stands
 
@@ -96,6 +101,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         over_tasks=any(row.is_over_tasks for row in board.rows),
         is_bare=is_bare(board.rows),
         is_many=len(board.leaderboard.tasks) > UNFOLDED,
+        is_brief=all(len(one.title) <= BRIEF and not one.group for one in columns if "task" in one.style),
         is_full=_is_wide(board.rows),
         is_wide=_is_wide(board.rows) or longest > NARROW,
         is_wordy=longest > WORDY,
@@ -197,9 +203,13 @@ def _figures(content: PageContent) -> Iterator[Figure]:
 
 
 def _score_columns(content: PageContent) -> list[ScoreColumn]:
-    """The columns of scores: groups come first, but where a click opens their tasks, these stand beside them."""
+    """The columns of scores: groups come first, but where a click opens their tasks, these stand beside them.
+
+    A group of one task is its task.
+    """
     board = content.board.leaderboard
-    fold = {group: (f"g{place}",) for place, group in enumerate(board.groups)} if content.is_folded else {}
+    folded = [group for group, held in board.groups.items() if len(held) > 1 and content.is_folded]
+    fold = {group: (f"g{place}",) for place, group in enumerate(folded)}
     shown = heads([task.title for task in board.tasks], [task.group for task in board.tasks])
     runs = [] if fold else [len([*run]) for _, run in groupby(shown, key=lambda head: head[0])]
     spans = {sum(runs[:place]): length for place, length in enumerate(runs)}
@@ -214,9 +224,15 @@ def _score_columns(content: PageContent) -> list[ScoreColumn]:
         for span in [spans.get(place, 0)]
     ]
     groups = {name: ScoreColumn(None, name, name, ("group",)) for name in board.groups}
-    if not fold:
+    if not content.is_folded:
         return [*groups.values(), *tasks]
-    beside = {name: [group, *(one for one in tasks if one.group == name)] for name, group in groups.items()}
+    held = {name: [one for one in tasks if one.group == name] for name in groups}
+    beside = {
+        name: [group, *held[name]]
+        if name in fold
+        else [ScoreColumn(one.task, "", name, ("alone",)) for one in held[name]]
+        for name, group in groups.items()
+    }
     return [one for task in tasks for one in (beside.pop(task.group, []) if task.group in groups else [task])]
 
 
@@ -255,7 +271,7 @@ def _column(content: PageContent, column: ScoreColumn, *, is_raw: bool) -> Board
         column_page(task.id),
         task.title + said if shown != task.title else "",
         column.group,
-        " ".join(("task", *column.kinds)),
+        "alone" if "alone" in column.kinds else " ".join(("task", *column.kinds)),
         span=column.span,
     )
 
@@ -405,8 +421,8 @@ def _lack(content: PageContent, entry: Entry) -> str:
     lacking = [task.title for task in content.board.leaderboard.tasks if task.id not in had]
     if not lacking or entry.average is not None:
         return ""
-    said = with_end(f"no {lacking[0]}", LACKING) if len(lacking) == 1 else f"{len(lacking)} missing"
-    return f"<small class=lack>{breakable(said)}</small>"
+    said = breakable(with_end(f"no {lacking[0]}", LACKING)) if len(lacking) == 1 else f"{len(lacking)}&nbsp;missing"
+    return f"<small class=lack>{said}</small>"
 
 
 def _with_error(value: float | None, stderr: float | None) -> str:

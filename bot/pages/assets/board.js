@@ -109,10 +109,10 @@
   const hasSizes = rows.some((row) => of.size(row) > 0);
   const PRESETS = [
     ...(hasSizes ? [["≤ 3B", "size", "3", ""], ["≤ 10B", "size", "10", ""], ["3–10B", "size", "3-10", ""], ["10–40B", "size", "10-40", ""], ["> 40B", "size", "40-", ""]] : []),
-    ...(isKnown("licence") && openLicences.length ? [["open licence", "licence", "open", openLicences.join(", ")]] : []),
-    ...(isKnown("type") ? [["no base named", "type", "none named", "Their pages on the Hub name no model that they were made from"]] : []),
-    ...(rows.some((row) => row.querySelector(".odd, .twin, .warned")) ? [["to look at", "rows", "look", "Scores that the other columns make unlikely, rows equal to others, and warnings that not every row has"]] : []),
-    ...(columnOf("evidence") >= 0 ? [["samples", "rows", "samples", "Their evidence is sample logs at least"], ["rescored", "rows", "rescored", "Their logged answers were scored again"], ["verified", "rows", "follows", "Verify computed them again from their files"]] : []),
+    ...(isKnown("licence") && openLicences.length ? [["open licence", "licence", "open", `one of ${openLicences.join(", ")}`]] : []),
+    ...(isKnown("type") ? [["no base named", "type", "none named", "the pages on the Hub name no model that they were made from"]] : []),
+    ...(rows.some((row) => row.querySelector(".odd, .twin, .warned")) ? [["to look at", "rows", "look", "scores that the other columns make unlikely, rows equal to others, and warnings that not every row has"]] : []),
+    ...(columnOf("evidence") >= 0 ? [["samples", "rows", "samples", "the evidence is sample logs at least"], ["rescored", "rows", "rescored", "the logged answers were scored again"], ["verified", "rows", "follows", "verify computed the rows again from their files"]] : []),
   ];
   const chips = PRESETS.map(([label, name, value, title]) => {
     const chip = make("button", `${label} `, { type: "button", class: "chip", "aria-pressed": "false", ...(title && { title }) });
@@ -122,6 +122,7 @@
   });
   $("chips").append(...chips);
   rove($("chips"));
+  if (matchMedia("(hover: hover)").matches) $("q").placeholder = "Search models  /"; // where there are keys, and room
   const count = (state, tests) => PRESETS.forEach(([, name, value], i) => {
     const number = rows.filter(fitting({ ...tests, [name]: TESTS[name](value) })).length;
     const isOn = state.get(name) === value;
@@ -183,11 +184,11 @@
     frame.scrollLeft += to.left - fixed; // no column is cut
   };
   for (const head of groups) {
-    const fold = make("button", `${head.dataset.holds} task${head.dataset.holds === "1" ? "" : "s"}`, { type: "button", class: "fold", "aria-expanded": "false" });
+    const fold = make("button", `${head.dataset.holds} tasks`, { type: "button", class: "fold", "aria-expanded": "false" });
     head.prepend(fold);
     fold.addEventListener("click", () => turn(head));
     for (const task of tasksOf(head)) { // on a phone, where the group is out of sight
-      const close = make("button", "", { type: "button", class: "fold", "aria-expanded": "true", title: `Close ${titleOf(head)}` });
+      const close = make("button", "", { type: "button", class: "fold close", "aria-expanded": "true", title: `Close ${titleOf(head)}` });
       close.append(...task.querySelector("small").childNodes);
       task.querySelector("small").append(close);
       close.addEventListener("click", () => turn(head));
@@ -277,6 +278,7 @@
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => isRanked(row) && fits(row));
     const set = Object.keys(tests).map((name) => `, ${NAMED[name]} ${words(name, state.get(name))}`);
     $("said-of-rows").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
+    for (const [label, name, value, why] of PRESETS) if (why && state.get(name) === value) $("said-of-rows").append(make("span", `${label[0].toUpperCase()}${label.slice(1)}: ${why}. `)); // what a finger cannot hover
     if (!shown.flat().length) $("said-of-rows").append("Change a filter, or reset them all.");
     $("status").classList.toggle("all", !set.length && column < 0);
     $("among").hidden = !set.length;
@@ -394,6 +396,7 @@
       $("to").value = high === Infinity ? "" : high;
     }
     $("reset").hidden = $("link").hidden = ![...state].some(([name, value]) => value && !["open", "beside"].includes(name)); // which the heads have
+    $("csv").hidden = $("link").hidden || location.protocol === "file:"; // a page on a disk may not read the file beside it
     const isTinted = state.get("tint") !== "off";
     $("tint").setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);

@@ -40,5 +40,5 @@
     save("leaderboard-rows.json", "application/json", JSON.stringify({ ...all, rows: board.rows().map((row) => all.rows[board.place(row)]) }, null, 2));
   });
   // A page on a disk may not read the file beside it; the links to the whole files stand at its end.
-  for (const id of ["csv", "json"]) $(id).hidden = location.protocol === "file:";
+  $("json").hidden = location.protocol === "file:";
 })();

@@ -38,6 +38,11 @@
     else picked.splice(picked.indexOf(box), 1);
     show(isFull);
   });
+  document.addEventListener("click", (event) => { // the whole cell is a target
+    if (!event.target.matches("table.board tbody td:first-child")) return;
+    const box = event.target.querySelector("input");
+    if (box?.checkVisibility()) box.click();
+  });
   document.addEventListener("keydown", (event) => { // the bar stands thousands of stops behind the first rows
     if (event.key === "Enter" && event.target.matches("table.board input") && picked.length > 1) bar.querySelector("a").click();
   });

@@ -137,7 +137,7 @@
         opened.set(group, part.lastChild);
         lists.push(part);
       } else if (!group && lists.at(-1).matches("details")) lists.push(document.createElement("dl"));
-      if (!head.dataset.holds) (group ? opened.get(group) : lists.at(-1)).append(make("dt", title), value);
+      if (!head.dataset.holds) (group ? opened.get(group) : lists.at(-1)).append(make("dt", titleOf(column)), value);
     }
     const cell = make("td", "", { colspan: String(heads.length) });
     cell.append(make("a", text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href") }));
