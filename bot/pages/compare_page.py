@@ -132,7 +132,7 @@ def _way(entry: Entry) -> bytes:
         if len(files) > 1
         else (),
     )  # fmt: skip
-    return msgspec.msgpack.encode(parts)
+    return msgspec.json.encode(parts)
 
 
 def _kind(content: PageContent, run: MeasuredRun, known: Sequence[KnownEffect], seen: SharedTexts) -> list[list[int]]:

@@ -351,7 +351,7 @@ class PageContent:
             ],
             self.ranked,
         )  # fmt: skip
-        return blake2b(fingerprint() + msgspec.msgpack.encode(parts), digest_size=8).hexdigest()
+        return blake2b(fingerprint() + msgspec.json.encode(parts), digest_size=8).hexdigest()
 
     def page(self, path: str, template: str = "", *, stamp: str = "", **values: Any) -> bytes:
         """The bytes of the page at a path, by the template of its name or another; it knows this content, too."""

@@ -283,7 +283,7 @@ def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[fl
             is_far = abs(above) > NAME + 5
             near, far = sorted((y, foot + 2 if above > 0 else foot - NAME + 2))
             lead = (x - 2, x + 2, near, far)
-            is_inside = LEFT <= left and left + width <= WIDTH - RIGHT and NAME <= foot < HEIGHT - BOTTOM
+            is_inside = left >= LEFT and left + width <= WIDTH - RIGHT and NAME <= foot < HEIGHT - BOTTOM
             is_free = not any(_holds(box, dot) for dot in taken) and not any(_meet(box, one) for one in had + leads)
             if not is_inside or not is_free or (is_far and any(_meet(lead, one) for one in had)):
                 continue

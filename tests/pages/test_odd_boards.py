@@ -708,6 +708,14 @@ def test_an_entry_in_which_a_stranger_changed_one_value_is_refused_or_shown(shar
     assert built > len(changed) // share // 10
 
 
+def test_a_whole_number_beyond_64_bits_is_shown() -> None:
+    first, entry, last = generated(3)
+    shots = dict.fromkeys(entry.num_fewshot, 2**70)
+    site = site_of((first, replace(entry, num_fewshot=shots), last))
+    assert str(2**70) in text(site, row_page(site.content.names[entry.key]))
+    assert site["compare-data.js"]
+
+
 def test_a_score_of_which_the_entry_names_no_subtask_is_shown_as_that() -> None:
     first, entry, last = generated(3)
     bare = replace(entry, tasks=(replace(entry.tasks[0], leaves=()), *entry.tasks[1:]))
