@@ -12,6 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bot.action.job import BASE, Inputs, TriggerContext
+from bot.audits.samples.find import SAMPLE_LOGS
 from bot.errors import BotError, CallError, Gone, Stale
 from bot.evaluation.discovery import ListedFile, candidates_in
 from bot.evaluation.formats import most_bytes
@@ -50,6 +51,12 @@ def changed_places(patterns: list[str], trigger: TriggerContext, source: GitHubS
         if proposal.head != trigger.commit:  # else this commit would be green for the files of another
             raise Stale(f"the pull request has a newer commit, {proposal.head[:12]}, which has a run of its own")
         yield from _places_at(proposal.head, proposal.files, patterns, source)
+
+
+def changed_logs(trigger: TriggerContext, source: GitHubSource) -> list[str]:
+    """The paths of the sample logs that a change adds or changes."""
+    _, changed = _base(trigger, source)
+    return [one.path for one in changed if one.oid is not None and is_wanted(one.path, SAMPLE_LOGS)]
 
 
 def base_places(places: Iterable[Place], inputs: Inputs, trigger: TriggerContext, source: GitHubSource) -> list[Place]:

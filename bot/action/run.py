@@ -10,7 +10,7 @@ from typing import TextIO
 
 from msgspec import structs
 
-from bot.action.gather import base_places, beside_places, check_inside, gather
+from bot.action.gather import base_places, beside_places, changed_logs, check_inside, gather
 from bot.action.job import (
     BASE,
     TRUSTED,
@@ -64,6 +64,8 @@ from bot.service.settings.environment import cached_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
+NO_RESULT = "no file {where} is a result"
+ONLY_LOGS = "{count} {where}, and no result file: a log counts only together with the result file beside it ({logs})"
 NOTHING_TO_PUBLISH = (
     "nothing to publish: no file in the workspace matches {patterns}:"
     " check the repository out before, or correct `results`"
@@ -304,6 +306,10 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
         line = NO_FILES.format(where=where, patterns=", ".join(run.inputs.results))
         if unreadable:
             line = cannot_be_judged
+        elif unread:
+            line = NO_RESULT.format(where=where)
+        elif logs := changed_logs(run.trigger, run.source()) if changed else []:
+            line = ONLY_LOGS.format(count=counted(len(logs), "sample log"), where=where, logs=examples(logs))
         elif changed and run.trigger.branch and run.trigger.number(run.source()) is None:
             line = PASSED
         (run.say if changed else run.warn)(line)

@@ -6,6 +6,7 @@ here opens anything. A file is refused as cheaply as possible: by its size and f
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
@@ -37,9 +38,11 @@ ADOPT = (
     "`leaderboard-bot explain PATH --reported NUMBER` finds how a number of one was made"
 )
 NOT_JSON = "is not JSON"
+VALUE = re.compile(rb"\s*(?:[\[{\"\d-]|(?:null|true|false)\s*$)")  # how JSON begins
 BROKEN = Kind(
     OTHER.id, OTHER.title, "it is called .json and is not JSON: if it was a result, upload it as the harness wrote it"
 )
+RESULT_NAME = re.compile(r"(?:.*/)?results(_[^/]*)?\.json")  # as harnesses call a file of results
 LINES = "is a file of JSON lines of no format that leaderboard-bot reads"
 
 Read = Callable[[str, int], bytes | None]
@@ -121,7 +124,8 @@ def read_candidate(
     limit = own if own > MAX_BYTES else max_bytes
     kind = None
     if not head.startswith(b"{"):  # the first bytes of an object never tell what it is
-        kind = kind_of_head(head) or (None if own or is_named or not head else _other(file.path, head))
+        is_looked_into = own or is_named or not head or RESULT_NAME.fullmatch(file.path)
+        kind = kind_of_head(head) or (None if is_looked_into else _other(file.path, head))
     if kind is not None:
         return _unread(file, kind, is_named=is_named)
     if file.size > limit:
@@ -132,13 +136,13 @@ def read_candidate(
 
 def _other(path: str, head: bytes) -> Kind:
     """The kind of a file that begins as none that is known; a page may have been saved under the name of a result."""
-    return BROKEN if _suffix(path) == ".json" and not head.lstrip().startswith((b"{", b"[")) else OTHER
+    return BROKEN if _suffix(path) == ".json" and not VALUE.match(head) else OTHER
 
 
 def _parsed(
     file: ListedFile, data: bytes | None, lies_at: str, forms: Sequence[Format], *, is_named: bool
 ) -> Parsed | UnreadPath:
-    """A file as a submission; one that no format reads is one only where it is named, or is a damaged result."""
+    """A file as a submission; one that no format reads is one only where it is named, or a result that is damaged."""
     if data is None:
         return Parsed(file.path, "", file.size, problem=Problem("is gone"))
     parsed = parse_submission(file.path, {"": data}, lies_at, forms)
@@ -154,6 +158,7 @@ def _parsed(
         elif is_json_lines(data):
             problem = Problem(LINES, hint=OTHER_TOOL)
     is_like_one = data.startswith(MAGIC) or b'"results"' in data or _begins_as_one_format(data[:STARTS])
+    is_like_one = is_like_one or RESULT_NAME.fullmatch(file.path) is not None
     is_damaged = problem.is_recognised or (problem.is_damage and is_like_one)
     return replace(parsed, problem=problem) if is_named or is_damaged else UnreadPath(file.path, OTHER.id, problem.why)
 

@@ -206,7 +206,30 @@ def test_a_file_of_another_tool_is_named_with_the_reason(github: GitHubServer, h
     assert (ran.status, without_report(ran.outputs)) == (0, NONE)
     assert ran.log.startswith(said)
     assert f"\n\n    {said}" in ran.summary  # a block of code, in which nothing is markup
-    assert "`no result file that was added or changed matches **/*.json`" in ran.summary
+    assert "`no file that was added or changed is a result`" in ran.summary
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>Sign in</html>", b"\n"])
+def test_a_file_called_as_results_are_that_holds_none_is_an_error(
+    github: GitHubServer, here: HereRunner, data: bytes
+) -> None:
+    event = propose(github, {GOOD: data})
+
+    ran = here.run("pull_request", event, token="app-token", **DECLARED)
+
+    assert (ran.status, ran.outputs["verdict"]) == (1, "rejected")
+    assert "malformed-file" in ran.summary
+
+
+def test_sample_logs_alone_are_named(github: GitHubServer, here: HereRunner) -> None:
+    event = propose(github, {"runs/samples_arc_2025.jsonl": b"{}"})
+
+    ran = here.run("pull_request", event, token="app-token", **DECLARED)
+
+    assert ran.log == (
+        "1 sample log that was added or changed, and no result file:"
+        " a log counts only together with the result file beside it (runs/samples_arc_2025.jsonl)\n"
+    )
 
 
 @pytest.mark.parametrize(

@@ -155,7 +155,7 @@ def test_a_result_is_told_by_its_content_whatever_it_is_called() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "said"), [("results_1.json", "upload it as the harness"), ("notes", "nothing needs to be done")]
+    ("path", "said"), [("page_1.json", "upload it as the harness"), ("notes", "nothing needs to be done")]
 )
 def test_a_page_that_was_saved_as_json_is_said_to_be_none(path: str, said: str) -> None:
     """Like a page to sign in, which a download got in place of the file."""

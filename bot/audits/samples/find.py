@@ -21,6 +21,7 @@ LOGS = (
     re.compile(rf"samples_(?P<task>.+?){STAMP}\.jsonl(\.gz)?"),
     re.compile(rf"details_(?P<task>.+?){STAMP}\.parquet"),
 )
+SAMPLE_LOGS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")  # as patterns of paths
 TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d.:-]*\d")
 RESULTS, DETAILS = "results", "details"
 

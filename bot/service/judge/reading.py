@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from bot.errors import BotError, Unavailable
-from bot.evaluation.discovery import Candidate, ListedFile, Read, read_candidate
+from bot.evaluation.discovery import RESULT_NAME, Candidate, ListedFile, Read, read_candidate
 from bot.evaluation.finding import Finding, counted, examples, file_of, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.formats.other_files import OTHER
@@ -30,7 +29,6 @@ from bot.service.store.sources import RowLine, StoredSubmission
 from bot.service.watch.observe import candidates_at
 
 THREADS = 8
-RESULT_NAME = re.compile(r"results(_.*)?\.json")
 NOT_TOLD = frozenset(
     {OTHER.id, "git-lfs-pointer", "byte-order-mark", "utf-16", "archive", "gzip"}
 )  # kinds that tell of no tool
@@ -166,7 +164,7 @@ def read_pushed(candidate: Candidate, read: Read, max_bytes: int) -> Parsed | Un
     found = read_candidate(candidate, read, is_named=False, max_bytes=max_bytes)
     if not isinstance(found, UnreadPath) or found.kind not in NOT_TOLD:
         return found
-    is_named = RESULT_NAME.fullmatch(candidate.path.rpartition("/")[2]) is not None
+    is_named = RESULT_NAME.fullmatch(candidate.path) is not None
     return read_candidate(candidate, read, is_named=True, max_bytes=max_bytes) if is_named else found
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from bot.audits.samples.find import folders_of_logs, folders_of_results
+from bot.audits.samples.find import SAMPLE_LOGS, folders_of_logs, folders_of_results
 from bot.evaluation.discovery import Candidate, ListedFile, candidates_in, is_of_a_run
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.submission import Parsed, Problem
@@ -19,7 +19,6 @@ from bot.service.store.memory import DISCUSSION, SOURCE, TARGET, SourceRead
 from bot.service.store.sources import IndexedFile, StoredSubmission, folder_of
 
 LISTED = 1000  # files that are recorded in one transaction
-SAMPLE_LOGS = ("**/samples_*.jsonl", "**/samples_*.jsonl.gz", "**/details_*.parquet")
 MANY_CHANGES = 500  # files that change at once beyond which nobody waits for each of them
 
 
