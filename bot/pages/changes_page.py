@@ -49,7 +49,6 @@ def changes_page(content: PageContent) -> bytes:
         lead=_among_first(content),
         moved=_moved_most(content),
         named=ROWS_OF_A_PLACE,
-        has_before=any(move.change.before is not None for part in parts for move in part.moves),
         has_reasons=any(move.reason or move.change.details or move.link for part in parts for move in part.moves),
         more=max(0, len(changes) - sum(part.count for part in parts)),
     )
@@ -164,7 +163,11 @@ def _among_first(content: PageContent) -> Lead | None:
         mention(first[0]),
         mention(before[0]) if before else None,
         [mention(key, f" at {place}") for place, key in enumerate(first, 1) if before and key not in before],
-        [mention(key, "" if key in now else " (removed)") for key in before if key not in first],
+        [
+            mention(key, "" if key in now else " (incomplete)" if key in content.names else " (removed)")
+            for key in before
+            if key not in first
+        ],
         is_as_before=first[:1] == before[:1],
         is_unmoved=first == before,
     )
@@ -244,8 +247,11 @@ def _move(content: PageContent, change: BoardChange, before: int | None, after: 
     request = request_of(change, content.target)
     linked = f"request {request.rpartition('/')[2]}" if request else f"commit {change.commit[:7]}"
     page, reason = _page_of(content, change.key), NUMBERED.sub("", change.reason) if request else change.reason
-    # The bot's own titles, whose row and average stand beside them.
-    ours = rf"Update [0-9,]+ rows? of \S+|(?:Add|Update) {re.escape(change.model)} \([^()]*\): [0-9.]+"
+    # The bot's own titles, whose row and average stand beside them, and GitHub's of merges.
+    ours = (
+        rf"Update [0-9,]+ rows? of \S+|(?:Add|Update) {re.escape(change.model)} \([^()]*\): [0-9.]+"
+        rf"|Remove {re.escape(change.key)}|Merge pull request #[0-9]+ from \S+"
+    )
     if re.fullmatch(ours, reason) or (page and reason.startswith(MEASURED)):
         reason = ""
     return Move(change, page, before, after, leader, request or commit, linked, reason)

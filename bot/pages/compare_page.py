@@ -42,6 +42,8 @@ SCORES = (
     "tasks by the method of Holm, so a difference a little above its ± may be not separable."
 )
 
+ODD = "“?” is before a score that the other columns of its row make unlikely: to look at, and no proof."
+
 
 def _begin(content: PageContent) -> list[tuple[str, BoardRow]]:
     """The first rows of the board, with which a reader may begin, by their names."""
@@ -65,13 +67,19 @@ def compare_data(content: PageContent) -> bytes:
         if (way := _way(row.entry)) not in ways:
             ways[way] = MeasuredWay(len(ways), row.entry, _shapes(row.entry, seen))
         rows.append(_row(content, row.entry, ways[way]))
+    tasks = [task.id for task in content.board.leaderboard.tasks]
     runs = [run_of_entry("", way.example) for way in ways.values()]
     known = _known(runs)
     data = {
         "names": list(content.rows),
         "titles": {name: title for name, title in titles_of(content).items() if name != title},
         "tasks": without_shared([task.title for task in content.board.leaderboard.tasks]),
-        "ids": [task.id for task in content.board.leaderboard.tasks],
+        "ids": tasks,
+        "odd": {
+            place: [tasks.index(task) for task in odd]
+            for place, row in enumerate(content.rows.values())
+            if (odd := content.odd.get(row.entry.key))
+        },
         "settings": [[one.title, one.what.partition(" (")[0] if one.breaks else ""] for one in known],
         "rows": rows,
         "kinds": [
@@ -186,11 +194,6 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 6)
 
 
-def scores_of(entry: Entry) -> dict[str, float | None]:
-    """The average and the score of each task."""
-    return {"average": entry.average, **{task.id: task.score for task in entry.tasks}}
-
-
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell's text, its class of the style sheet, and what stands small behind the text."""
@@ -291,11 +294,12 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     found = [_by_task(one, has_averages=is_whole) for (one, *_), is_whole in zip(compared, have, strict=True)]
     first, rest = _in_order(titled, found[0])
     tasks = {"average": "Average", **first}
-    scores = [scores_of(entry) for entry in entries]
+    scores = [_score_cells(content, entry) for entry in entries]
     minus = [f"{high} minus {low}" for _, low, high in compared]
     heads = list(_heads(compared, base[1]))
     of_one = f"Difference: {minus[0]}. " if len(minus) == 1 else ""
     table = _score_table(tasks, shown, heads, scores, found)
+    odd = f" {ODD}" if any(content.odd.get(entry.key) for entry in entries) else ""
     folded = _score_table(rest, shown, heads, scores, found)
     differ = any(one is not None and not one.is_same for one, *_ in compared)
     return {
@@ -304,7 +308,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
         "figures": _figures(tasks, minus, found) if differ else [],
         "counts": [_counts(one, high) for one, _, high in compared if one] if rest and differ else [],
         "tables": (
-            replace(table, caption=of_one + table.caption),
+            replace(table, caption=of_one + table.caption + odd),
             *([replace(folded, caption="", summary=f"The other {len(rest)} tasks")] if rest else []),
             _setting_table(titled, shown, entries),
         ),
@@ -390,12 +394,13 @@ def sentence(comparison: RunComparison | None, first: str, second: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShownVerdict:
-    """What the page says first of two rows: which is higher, the class of that chip, by how much, and a sentence."""
+    """What the page says first of two rows: the verdict, the class of its chip, by how much `higher` is, a sentence."""
 
     words: str
     style: str
     difference: str
     half: str
+    higher: str
     sentence: str
 
 
@@ -403,17 +408,18 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
     said = sentence(comparison, first, second)
     whole = comparison.average if comparison else None
     if comparison is None or whole is None:
-        return ShownVerdict("", "", "", "", said)
+        return ShownVerdict("", "", "", "", "", said)
     if comparison.is_same:
-        return ShownVerdict("the same numbers", "", "", "", said)
+        return ShownVerdict("the same numbers", "", "", "", "", said)
     tested = over_tasks(comparison)
     words = whole.conclusion if tested is None else tested.side if tested.is_more else "not separable"
     is_apart = words == "higher"
     verdict = f"{second} higher{' in most tasks' if tested else ''}" if is_apart else words
     if whole.why:
-        return ShownVerdict(verdict, "", "", "", said)
+        return ShownVerdict(verdict, "", "", "", "", said)
     half = f"±{_half(whole):.2f}" if whole.contrast.p is not None else ""
-    return ShownVerdict(verdict, "well" if is_apart else "", f"{abs(whole.contrast.difference):.2f}", half, said)
+    off = f"{abs(whole.contrast.difference):.2f}"
+    return ShownVerdict(verdict, "well" if is_apart else "", off, half, second if float(off) else "", said)
 
 
 def _half(task: ComparedTask) -> float:
@@ -449,16 +455,23 @@ def _setting_table(tasks: Mapping[str, str], shown: Sequence[str], entries: Sequ
     return CompareTable(" ".join(filter(None, (caption, equal, silent, unlike))), ("Setting", *shown), lines)
 
 
+def _score_cells(content: PageContent, entry: Entry) -> dict[str, Cell]:
+    """The average and the score of each task, with the mark of one that the other columns make unlikely."""
+    odd = content.odd.get(entry.key, {})
+    tasks = {one.id: Cell(points(one.score), "n odd" if one.id in odd else "n") for one in entry.tasks}
+    return {"average": Cell(points(entry.average)), **tasks}
+
+
 def _score_table(
     tasks: Mapping[str, str],
     shown: Sequence[str],
     heads: Sequence[str],
-    rows: Sequence[Mapping[str, float | None]],
+    rows: Sequence[Mapping[str, Cell]],
     found: Sequence[Mapping[str, ComparedTask]],
 ) -> CompareTable:
     """The scores, and the difference of each pair of rows with its verdict."""
     lines = [
-        (title, [*(Cell(points(row.get(task))) for row in rows), *(_difference(one.get(task)) for one in found)])
+        (title, [*(row.get(task, Cell(points(None))) for row in rows), *(_difference(one.get(task)) for one in found)])
         for task, title in tasks.items()
     ]
     is_tested = any(task.contrast.p is not None for one in found for task in one.values())

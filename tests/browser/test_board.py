@@ -20,6 +20,7 @@ from bot.publishing.board import make_board
 from tests.browser.conftest import HERE, Opener, launch
 from tests.evaluation.judging import declared
 from tests.pages.boards import (
+    FAR_OFF,
     GROUPS,
     board_of_rows,
     examples,
@@ -644,6 +645,21 @@ def test_a_click_opens_the_tasks_of_a_group_beside_it(browser: Browser, tmp_path
         page.emulate_media(color_scheme=scheme)
         page.evaluate(AXE.read_text(encoding="utf-8"))
         assert page.evaluate("async () => (await axe.run()).violations.map(one => one.id)") == []
+    page.close()
+
+
+def test_a_comparison_marks_an_unlikely_score_and_says_in_whose_favour_it_is(browser: Browser, tmp_path: Path) -> None:
+    site = site_of_groups()
+    write_site(site, tmp_path / "site")
+    first, *_ = names = list(site.content.rows)
+    odd = next(name for name in names if site.content.odd.get(site.content.rows[name].entry.key))
+    page = browser.new_page()
+    page.goto(f"file://{tmp_path}/site/compare.html#rows={odd},{first}")
+    made = compare_page(site.content, [odd, first]).decode()
+    assert page.locator("#found .odd").all_inner_texts() == [f"{FAR_OFF[1]:.2f}"]
+    assert made.count('class="n odd"') == 1
+    assert f"{page.locator('#found caption').first.inner_text()}</caption>" in made
+    assert page.inner_text(".big").endswith("for model-013")
     page.close()
 
 

@@ -25,7 +25,7 @@ from bot.pages.content import PageContent
 from bot.pages.drawing import FOREST_ROWS, Axis, ForestRow, against_size, forest
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
-from bot.publishing.changes import BoardChange, additions, change_of
+from bot.publishing.changes import BoardChange, ScoreChange, additions, change_of
 from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
 from bot.publishing.models import ModelFacts
@@ -574,6 +574,19 @@ def test_rows_of_one_commit_have_their_places_beside_each_other() -> None:
     assert page[-1][place] == "1"  # the oldest stood alone
 
 
+@pytest.mark.parametrize("title", ["Update 5 rows of open-llm-v2 (#7)", "Merge pull request #7 from acme/bot"])
+def test_a_batch_says_its_request_once_and_no_title_of_the_bot(title: str) -> None:
+    rows = generated(5)
+    made = [
+        replace(one, date="2026-03-04T10:00:00Z", commit="c" * 40, reason=title, scores=(ScoreChange("BBH", 1.0, 2.0),))
+        for one in additions(rows)
+    ]
+    page = found(Site(PageContent(board_of_rows(rows), "github://acme/board", made))["changes.html"])
+    assert page.links.count("https://github.com/acme/board/pull/7") == 1
+    assert title.partition(" (")[0] not in page.text
+    assert page.tables[0][0] == ["Row", "Average", "Place then", "What moved"]
+
+
 def test_the_first_sentence_of_the_changes_is_of_the_last_seven_days() -> None:
     rows = generated(4)
     days = ("2026-03-01", "2026-03-02", "2026-03-07", "2026-03-08")
@@ -631,7 +644,7 @@ def test_a_change_names_the_scores_that_moved_most_and_its_commit() -> None:
     page = found(site["changes.html"])
     names, ends = [task.title for task in after.tasks], [task.score or 0.0 for task in after.tasks]
     moved = ", ".join(f"{names[i]} {ends[i] - off[i]:.2f} → {ends[i]:.2f}" for i in (1, 3, 5))
-    assert page.tables[-1][1][-1] == f"{moved} and 2 more scores.Measure again (commit 0123abc)"
+    assert page.tables[-1][1][-1] == f"Measure again (commit 0123abc): {moved} and 2 more scores."
     assert f"https://github.com/acme/board/commit/{made.commit}" in page.links
     assert f"{moved} and 2 more scores." in found(site[row_page(site.content.names[after.key])]).text
 

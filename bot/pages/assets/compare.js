@@ -8,7 +8,8 @@
   const OFFERED = 2000; // names that the fields offer
   const UNTESTED = "The files give no standard errors, so no difference is tested by itself.";
   const SCORES = "Each difference has ±, half of its 95 % interval. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
-  const { names, titles: shown, rows, tasks, ids, settings, texts } = globalThis.leaderboard;
+  const ODD = "“?” is before a score that the other columns of its row make unlikely: to look at, and no proof.";
+  const { names, titles: shown, rows, tasks, ids, odd, settings, texts } = globalThis.leaderboard;
   const titleOf = (name) => shown[name] || name;
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
   const fields = [...document.querySelectorAll("#compare input")];
@@ -221,6 +222,7 @@
       if (!whole.why && !isSame(one)) {
         const big = make("p", `${points(Math.abs(whole.difference))} `, { class: "big" });
         big.append(make("small", `${whole.p === null ? "" : `±${half(whole)}`} points`));
+        if (Number(points(Math.abs(whole.difference)))) big.append(withBreaks("small", `for ${second}`, {}));
         made.append(big);
       }
       said.append(make("span", isApart ? `${second} higher${tested ? " in most tasks" : ""}` : words, { class: `chip verdict ${isApart ? "well" : ""}` }), " ");
@@ -308,11 +310,12 @@
     const pairs = testsOf(top).map((tests, i) => [hasAverages(picked[i + 1]) ? compared[i].average : undefined, ...tests]);
     const titled = ["Average", ...top.map((task) => tasks[task])];
     const [differ, caption] = settingLines(picked);
-    const scored = (titlesOf, valueOf, tests) => titlesOf.map((title, i) => line(title, [
-      ...picked.map((row) => numeric(points(valueOf(row, i)))),
+    const oddOf = new Map(picked.map((row) => [row, (odd[rows.indexOf(row)] || [])]));
+    const scored = (titlesOf, taskOf, tests) => titlesOf.map((title, i) => line(title, [
+      ...picked.map((row) => make("td", points(taskOf(i) === undefined ? row.average : row.tasks[taskOf(i)]?.[0]), { class: oddOf.get(row).includes(taskOf(i)) ? "n odd" : "n" })),
       ...tests.map((each) => difference(each[i])),
     ]));
-    const lines = scored(titled, (row, i) => (i ? row.tasks[top[i - 1]]?.[0] : row.average), pairs);
+    const lines = scored(titled, (i) => top[i - 1], pairs);
     const minus = compared.map(({ low, high }) => `${high} minus ${low}`);
     const columns = ["Score", ...heads, ...headsOf(compared, heads[0])];
     const tested = pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED;
@@ -321,10 +324,10 @@
     if (differs) figures.append(...pairs.map((tests, i) => figure(minus[i], titled, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
     const shownScores = document.createElement("div");
-    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(`${minus.length === 1 ? `Difference: ${minus[0]}. ` : ""}${tested}`, columns, lines, chosen));
+    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(`${minus.length === 1 ? `Difference: ${minus[0]}. ` : ""}${tested}${[...oddOf.values()].some((each) => each.length) ? ` ${ODD}` : ""}`, columns, lines, chosen));
     if (isLong) {
       const others = document.createElement("details");
-      const restLines = scored(rest.map((task) => tasks[task]), (row, i) => row.tasks[rest[i]]?.[0], testsOf(rest));
+      const restLines = scored(rest.map((task) => tasks[task]), (i) => rest[i], testsOf(rest));
       const summary = `The other ${rest.length} tasks`;
       others.append(make("summary", summary), table("", columns, restLines, chosen, summary));
       shownScores.append(others);
