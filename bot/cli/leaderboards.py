@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Never
 
 import typer
 from typer.core import TyperGroup
@@ -16,13 +15,13 @@ from bot.errors import CallError, Unavailable
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
-from bot.platforms.declarations import declaration_at, open_leaderboard
+from bot.platforms.declarations import board_declaration, declaration_at, open_leaderboard
 from bot.platforms.history import history_of
 from bot.platforms.platform import Opener, open_target
 from bot.platforms.sites import publish_site
 from bot.publishing.board import Board, make_board
 from bot.publishing.changes import BoardChange
-from bot.publishing.entry import Declared, Entry, declaration_path
+from bot.publishing.entry import Declared, Entry, declaration_path, newest_declared
 from bot.publishing.models import ModelFacts, Verified, read_verified
 from bot.reporting.escape import brief, visible
 from bot.reporting.text import WIDTH
@@ -215,23 +214,21 @@ def read_board(target: str, leaderboard: str) -> Board:
 
 
 def declared_at(opened: Target, name: str, entries: Sequence[Entry]) -> Leaderboard:
-    """The declaration of the only leaderboard at a target: as the target stores it for most entries, or as shipped.
-
-    Raises CallError if there are several, or if neither has it.
-    """
+    """The declaration of the only leaderboard at a target. Raises CallError if there are several, or if it lacks it."""
     ids = sorted({entry.leaderboard.id for entry in entries})
     if len(ids) > 1:
         raise CallError(f"{name}: there are entries of {', '.join(ids)}: name one with --leaderboard")
-    if not ids or ids[0] in shipped():
-        return load_leaderboard(ids[0] if ids else DEFAULT)
-    return declared_by(opened, name, Counter(entry.leaderboard for entry in entries).most_common(1)[0][0])
+    if not ids:
+        return load_leaderboard(DEFAULT)
+    found = board_declaration(opened, ids[0], entries)
+    return found or _missing(name, newest_declared(entries))
 
 
 def declared_by(opened: Target, name: str, named: Declared) -> Leaderboard:
     """The declaration that rows at a target name. Raises CallError if what is kept there is not it."""
-    found = declaration_at(opened, named)
-    if found is None:
-        path = declaration_path(named.digest)
-        how = "run `settle` once after a merge, or name the declaration with --leaderboard"
-        raise CallError(f"{name}: {brief(path)} is missing or different: {how}")
-    return found
+    return declaration_at(opened, named) or _missing(name, named)
+
+
+def _missing(name: str, named: Declared) -> Never:
+    how = "run `settle` once after a merge, or name the declaration with --leaderboard"
+    raise CallError(f"{name}: {brief(declaration_path(named.digest))} is missing or different: {how}")

@@ -288,7 +288,12 @@ class Leaderboard(DeclarationModel):
 
     @cached_property
     def scoring_digest(self) -> str:
-        """The digest of the part that decides verdicts and scores; a changed description does not change it."""
+        """The digest of what decides scores: neither a changed description nor another name of a model changes it."""
+        return _digest({key: value for key, value in _without_words(self._declared).items() if key != "models"})
+
+    @cached_property
+    def judging_digest(self) -> str:
+        """The digest of all that decides: verdicts, scores, and which model a result is of."""
         return _digest(_without_words(self._declared))
 
     @property

@@ -139,7 +139,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
 def _near(content: PageContent, entry: Entry) -> str:
     """The declaration as a file of the site, "" where every reader finds it by the name that commands give it."""
     board, name = content.board.leaderboard, declaration_name(entry.leaderboard, [content.target])
-    is_here = entry.leaderboard.digest == board.digest and name != board.id and not name.startswith(HUB)
+    is_here = entry.leaderboard.scoring_digest == board.scoring_digest and name != board.id and not name.startswith(HUB)
     return f"{board.id}.toml" if is_here else ""
 
 

@@ -29,7 +29,7 @@ from bot.publishing.board import CSV_NAME, JSON_NAME, to_csv
 from bot.publishing.board_table import SCHEMA, board_json
 from bot.publishing.changes import SCHEMA as CHANGE_SCHEMA
 from bot.publishing.changes import to_jsonl
-from bot.publishing.entry import Declared, Entry
+from bot.publishing.entry import Declared, Entry, board_declaration_path, declaration_path
 from bot.publishing.repeat import HUB, check_command, declaration_name, measure_commands, quoted
 
 
@@ -70,9 +70,11 @@ def about_page(content: PageContent) -> bytes:
     }
     first = next((row.entry for row in content.board.rows), None)
     named = declaration_name(Declared(board.id, board.digest, board.scoring_digest), [content.target])
+    if named.startswith(HUB):
+        named = named.replace(declaration_path(board.digest), board_declaration_path(board.id))
     if is_beside := named != board.id and not named.startswith(HUB):
         named = f"{board.id}.toml"  # nobody else has the path of a folder
-    digests = sorted({row.entry.leaderboard.scoring_digest for row in content.board.rows})
+    others = [row.entry for row in content.board.rows if row.entry.leaderboard.scoring_digest != board.scoring_digest]
     return content.page(
         "about.html",
         check=check_command("", "", "results", named),
@@ -81,7 +83,7 @@ def about_page(content: PageContent) -> bytes:
         reported=f"leaderboard-bot explain results --reported VALUE --leaderboard {quoted(named)}",
         files=files,
         schemas={JSON_NAME: SCHEMA, "changes.jsonl": CHANGE_SCHEMA},
-        digests=digests,
+        others=others,
         first=first,
         measure=_measured_alike(first, board) if first else [],
         newest=max((row.entry.date for row in content.board.rows), default="")[:10],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -10,9 +11,10 @@ from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.finding import in_units
 from bot.evaluation.leaderboard import Leaderboard, load_leaderboard, load_shipped, parse_leaderboard, shipped
 from bot.evaluation.rules import ALL_RULES
+from bot.evaluation.task import ID
 from bot.platforms.platform import refuse_pasted
 from bot.platforms.source import TooLarge
-from bot.publishing.entry import Declared, declaration_path
+from bot.publishing.entry import Declared, Entry, board_declaration_path, declaration_path, newest_declared
 
 if TYPE_CHECKING:
     from bot.platforms.platform import Access
@@ -28,12 +30,26 @@ def declaration_at(target: Target, named: Declared) -> Leaderboard | None:
         return None
     if named.id in shipped() and load_shipped(named.id).digest == named.digest:
         return load_shipped(named.id)
-    path = declaration_path(named.digest)
+    return declaration_in(_read_at(target, declaration_path(named.digest)), named)
+
+
+def board_declaration(target: Target, board: str, entries: Iterable[Entry]) -> Leaderboard | None:
+    """The declaration that a board at a target stands for, whatever its rows name: see docs/leaderboards.md.
+
+    A shipped one as it is shipped; else that by which the bot made the table last, or of the newest rows where no table
+    was made. None if that is not kept.
+    """
+    if board in shipped():
+        return load_shipped(board)
+    made_by = _read_at(target, board_declaration_path(board)) if re.fullmatch(ID, board) else None  # rows name any id
+    return (made_by and _kept(made_by, board)) or declaration_at(target, newest_declared(entries))
+
+
+def _read_at(target: Target, path: str) -> bytes | None:
     try:
-        data = target.read_files([path]).get(path)
+        return target.read_files([path]).get(path)
     except TooLarge:
         return None
-    return declaration_in(data, named)
 
 
 def declaration_in(data: bytes | None, named: Declared) -> Leaderboard | None:

@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from bot.errors import Unwritable
 from bot.evaluation.finding import counted
-from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.leaderboard import Leaderboard, shipped
 from bot.publishing.board import CSV_NAME, PARQUET_NAME, Board, BoardRow, to_csv, to_parquet
-from bot.publishing.entry import declaration_path
+from bot.publishing.entry import board_declaration_path, declaration_path
 from bot.reporting.escape import cell, code_in_table, plain_markup
 from bot.reporting.scores import column_cells
 
@@ -51,11 +51,12 @@ def parquet_beside(board: Board, read: Callable[[str], bytes | None]) -> bytes |
 
 
 def _declaration(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
-    """The declaration that rows of the board name, where the target does not keep it yet."""
+    """The declaration by which the table is made, unless it is shipped, and by its digest where rows name it."""
     declared = board.leaderboard
     is_named = any(row.entry.leaderboard.digest == declared.digest for row in board.rows)
-    path = declaration_path(declared.digest)
-    return {path: declared.text.encode()} if is_named and read(path) is None else {}
+    kept, made_by, text = declaration_path(declared.digest), board_declaration_path(declared.id), declared.text.encode()
+    files = {made_by: text} if declared.id not in shipped() and read(made_by) != text else {}
+    return {**files, kept: text} if is_named and read(kept) is None else files
 
 
 def _is_ours(there: bytes, table: bytes) -> bool:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from bot import __version__
 from bot.errors import MalformedEntry
 from bot.evaluation.evidence import RowWord
-from bot.evaluation.finding import Finding, Severity, Waived, file_of, in_units
+from bot.evaluation.finding import Finding, Severity, Waived, file_of, grouped, in_units
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.identity import fits, is_folders
@@ -470,6 +470,17 @@ def kept_for(files: Mapping[str, bytes | None]) -> dict[str, tuple[str, str]]:
 def declaration_path(digest: str) -> str:
     """The path at a target of the declaration with this digest, with which anybody can compute its rows again."""
     return f"declarations/{digest.removeprefix('sha256:')}.toml"
+
+
+def board_declaration_path(board: str) -> str:
+    """The path at a target of the declaration by which the bot made the table there last."""
+    return f"declarations/{board}.toml"
+
+
+def newest_declared(entries: Iterable[Entry]) -> Declared:
+    """The declaration of the newest of some rows; of equally new ones that of most rows."""
+    dates = grouped((entry.leaderboard, entry.date) for entry in entries)
+    return max(dates, key=lambda one: (max(dates[one]), len(dates[one]), one.digest))
 
 
 def raws_of(entry: Entry) -> tuple[float, ...] | None:

@@ -128,7 +128,7 @@ class WatchContext:
         identity = [(one.path, one.value) for one in self.watch.identity]
         decides = [
             __version__,
-            self.leaderboard.scoring_digest,
+            self.leaderboard.judging_digest,
             self.watch.owners,
             identity,
             self.watch.look_up_commits,

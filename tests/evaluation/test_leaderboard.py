@@ -229,13 +229,19 @@ def test_words_change_the_digest_and_not_that_of_the_scores(old: str, new: str) 
         ('rule = "limited-run"', 'rule = "missing-task"'),
         ("num_fewshot = 5", 'num_fewshot = 5\nversions = ["1"]'),
         ("[harness]", '[join]\nsettings = "never"\n\n[harness]'),
-        ("[[tasks]]", '[models]\ntitle = "acme/x"\n\n[[tasks]]'),
     ],
 )
-def test_what_decides_changes_both_digests(old: str, new: str) -> None:
+def test_what_decides_changes_all_digests(old: str, new: str) -> None:
     one, other = parse(SOUND), parse(SOUND.replace(old, new, 1))
     assert one.digest != other.digest
+    assert one.judging_digest != other.judging_digest
     assert one.scoring_digest != other.scoring_digest
+
+
+def test_a_name_of_a_model_decides_verdicts_and_no_scores() -> None:
+    one, other = parse(SOUND), parse(SOUND.replace("[[tasks]]", '[models]\ntitle = "acme/x"\n\n[[tasks]]', 1))
+    assert one.judging_digest != other.judging_digest
+    assert one.scoring_digest == other.scoring_digest
 
 
 @pytest.mark.parametrize("name", ["open-llm-v1", "open-llm-v1-drop", "open-llm-v2", "mine"])

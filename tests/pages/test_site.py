@@ -177,7 +177,10 @@ def test_a_row_of_an_earlier_declaration_says_so() -> None:
     one = generated(1)[0]
     older = replace(one, leaderboard=replace(one.leaderboard, scoring_digest="sha256:0"))
     site = site_of((older,))
-    assert "earlier declaration" in found(next(site[path] for path in site if path.startswith("rows/"))).text
+    assert (
+        "another declaration than the board"
+        in found(next(site[path] for path in site if path.startswith("rows/"))).text
+    )
     assert "sha256:0" in found(site["about.html"]).text
 
 
@@ -187,7 +190,7 @@ def test_the_command_for_submitters_names_a_declaration_that_their_machine_finds
     rows = make_board([replace(one, leaderboard=replace(one.leaderboard, id="ours")) for one in generated(2)], own)
     for one, target, name in (
         (board, "hf://datasets/acme/contents", "open-llm-v2"),
-        (own, "hf://datasets/acme/contents", f"hf://datasets/acme/contents/declarations/{own.digest[7:]}.toml"),
+        (own, "hf://datasets/acme/contents", "hf://datasets/acme/contents/declarations/ours.toml"),
         (own, "", "ours.toml"),
     ):
         site = Site(PageContent(make_board(generated(2), board) if one is board else rows, target))

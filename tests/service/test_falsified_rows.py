@@ -395,6 +395,6 @@ def test_a_row_of_an_easier_declaration_is_told(tmp_path: Path, source: Folder) 
     assert [found[one.key].outcome for one in entries] == ["follows"] * 3
     told = [found[one.key].notice for one in entries]
     kept = declaration_path(entries[2].leaderboard.digest)
-    assert told == ["", "", f"its declaration of tiny is not that of most rows: {kept}"]
+    assert told == ["", "", f"its declaration of tiny is not the board's, which gives another row: {kept}"]
     shown = bot("board", board.path)
     assert f"1 row of another declaration, such as {entries[2].key}" in " ".join(shown[1].split())

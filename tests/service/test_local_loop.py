@@ -15,6 +15,7 @@ from typer import Exit
 from typer.testing import CliRunner
 
 from bot.cli.app import app
+from bot.cli.leaderboards import read_board
 from bot.cli.service import settle as settle_command
 from bot.cli.service import status
 from bot.errors import StateUnavailable
@@ -100,6 +101,35 @@ def test_rows_that_folders_name_are_verified_without_the_watch(tmp_path: Path) -
     git(tmp_path / "board", "commit", "-q", "-a", "-m", "Forge a row")
     called = CliRunner().invoke(app, ["verify", str(tmp_path / "board"), "--sources", str(tmp_path)])
     assert (called.exit_code, called.stdout.splitlines()[-1]) == (1, "2 rows: 1 differs, 1 follows")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("change", "others"),
+    [
+        (('title = "Tiny"', 'title = "Tiny, too"\nmodels = { other = "acme/other" }'), 0),
+        (('title = "Tiny"', 'title = "Tiny, too"\njoin = { settings = "never" }'), 2),
+    ],
+)
+def test_a_board_stands_for_the_declaration_of_its_table_and_not_for_that_of_most_rows(
+    tmp_path: Path, change: tuple[str, str], others: int
+) -> None:
+    (tmp_path / "bot.toml").write_text(SETTINGS + 'as = "commit"\n')
+    (tmp_path / "tiny.toml").write_text(TINY)
+    source = Folder(tmp_path / "results")
+    source.push({path_of(model): result(model) for model in ("acme/atlas-7b", "acme/borea-1b")})
+    settle_command(str(tmp_path / "bot.toml"))
+    (tmp_path / "tiny.toml").write_text(TINY.replace(*change))
+    source.push({path_of("acme/cera-3b"): result("acme/cera-3b", date=1_780_000_000.0)})  # measured before the others
+    settle_command(str(tmp_path / "bot.toml"))
+
+    board = read_board(str(tmp_path / "board"), "")
+    assert board.leaderboard.title == "Tiny, too"
+    scored = [row.entry.leaderboard.scoring_digest == board.leaderboard.scoring_digest for row in board.rows]
+    assert scored.count(False) == others
+    called = CliRunner().invoke(app, ["verify", str(tmp_path / "board"), "--sources", str(tmp_path / "results")])
+    assert (called.exit_code, called.stdout.splitlines()[-1]) == (0, "3 rows: 3 follow")
+    assert "its declaration" not in called.stdout  # which gives the same row
 
 
 def test_a_row_of_sound_files_that_is_rejected_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

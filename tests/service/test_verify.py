@@ -167,7 +167,7 @@ def test_another_declaration_of_today_is_a_reason_of_its_own(place: Path) -> Non
 
 
 def test_a_row_without_its_declaration_cannot_be_traced(place: Path) -> None:
-    [path] = (place / "board" / "declarations").iterdir()
+    [path] = (place / "board" / "declarations").glob("?" * 64 + ".toml")
     edit(place, f"declarations/{path.name}", None)
 
     rows = verify(place)
@@ -176,7 +176,7 @@ def test_a_row_without_its_declaration_cannot_be_traced(place: Path) -> None:
 
 
 def test_another_declaration_under_the_name_of_a_digest_counts_for_no_row(place: Path) -> None:
-    [path] = (place / "board" / "declarations").iterdir()
+    [path] = (place / "board" / "declarations").glob("?" * 64 + ".toml")
     edit(place, f"declarations/{path.name}", TINY.replace('"1/4"', '"1/5"').encode())
 
     rows = verify(place)

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from bot.errors import BotError, CallError
 from bot.evaluation.finding import counted, examples
-from bot.evaluation.leaderboard import Leaderboard, Waiver, load_shipped, shipped
+from bot.evaluation.leaderboard import Leaderboard, Waiver, shipped
 from bot.evaluation.likeness import LikeRows, nearest_of
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.submission import Parsed
 from bot.evaluation.verdict import RowFacts
-from bot.platforms.declarations import declaration_at
+from bot.platforms.declarations import board_declaration, declaration_at
 from bot.platforms.platform import Opener
 from bot.platforms.target import Target
 from bot.publishing.board import KnownBoardRows, known_logs, like_rows, own_sources
@@ -108,7 +108,7 @@ class Verifier:
     look_up: LookUp = no_look_up
     reads_samples: bool | None = None
     _declared: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
-    _usual: dict[str, str] = field(default_factory=dict, repr=False)
+    _of_boards: dict[str, Leaderboard | None] = field(default_factory=dict, repr=False)
     _own_sources: dict[str, str] = field(default_factory=dict, repr=False)
     _logged: Counter[str] = field(default_factory=Counter, repr=False)
     _like: LikeRows = field(default_factory=LikeRows, repr=False)
@@ -124,7 +124,6 @@ class Verifier:
             what = "check the address, or publish a row there and merge its request"
             raise CallError(f"{self.target.name}: there is no entry to verify; {what}")
         entries = {entry.key: entry for entry in stored.entries}
-        self._usual = _usual_declarations(stored.entries)
         self._logs = known_logs(stored.entries)
         self._like = like_rows(stored.entries)
         self._logged = Counter(one.leaf for entry in stored.entries for one in entry.samples)
@@ -161,7 +160,7 @@ class Verifier:
             why, cells = self.table.look(entry, declared)
             if why:
                 return VerifiedRow(entry.key, "table", why, cells)
-        if self.today is not None and self.today.scoring_digest != entry.leaderboard.scoring_digest:
+        if self.today is not None and self.today.judging_digest != declared.judging_digest:
             found, why = self._recomputed(entry, read, self.today)
             other = differences(entry, found, OF_DECLARATION)
             if other:
@@ -175,7 +174,7 @@ class Verifier:
         if entry.samples and not self._reads_logs(entry, declared):
             what = f"what its {counted(len(entry.samples), 'sample log')} show was not read again"
             believed.append(f"{what}: that it rests on {entry.rests_on} is the row's own word")
-        told = [*moved, self._alike(entry), model.said, *self._unusual(entry), *believed]
+        told = [*moved, self._alike(entry), model.said, *self._unusual(entry, read), *believed]
         if alone := self._alone(entry, declared):
             what = (
                 f"which questions {examples(alone)} has"
@@ -198,14 +197,23 @@ class Verifier:
         asked = declared.requires_samples if self.reads_samples is None else self.reads_samples
         return asked and bool(entry.samples)
 
-    def _unusual(self, entry: Entry) -> Iterator[str]:
-        """A sentence for a row whose declaration or whose source is not that of most rows."""
+    def _unusual(self, entry: Entry, read: Sequence[tuple[Evidence, Parsed, float | None]]) -> Iterator[str]:
+        """A sentence for a row of a source that no other has, or that the board's own declaration makes another."""
         if where := self._own_sources.get(entry.key):
             yield f"its files are of {brief(where, 160)}, where no other row has any"
-        board = entry.leaderboard
-        if board.scoring_digest != self._usual[board.id]:
-            which = "the one that is shipped" if board.id in shipped() else "that of most rows"
-            yield f"its declaration of {brief(board.id)} is not {which}: {declaration_path(board.digest)}"
+        named, board = entry.leaderboard, self.board_declaration(entry.leaderboard.id)
+        if board is None or board.scoring_digest == named.scoring_digest:
+            return
+        if differences(entry, self._recomputed(entry, read, board)[0], OF_DECLARATION):
+            whose = "the one that is shipped" if board.id in shipped() else "the board's"
+            what = f"its declaration of {brief(board.id)} is not {whose}, which gives another row"
+            yield f"{what}: {declaration_path(named.digest)}"
+
+    def board_declaration(self, board: str) -> Leaderboard | None:
+        """The declaration that a board at the target stands for, None if it is not kept."""
+        if board not in self._of_boards:
+            self._of_boards[board] = board_declaration(self.target, board, self.stored.of(board))
+        return self._of_boards[board]
 
     def _alone(self, entry: Entry, declared: Leaderboard) -> list[str]:
         """The leaves with a sample log whose questions nothing else names."""
@@ -282,17 +290,6 @@ def _own_words(entry: Entry, declared: Leaderboard) -> Iterator[str]:
         yield f"that {brief(name)} is {brief(model)} is the row's own word"
     if facts.today:
         yield f"that it was judged on {facts.today} is the row's own word"
-
-
-def _usual_declarations(entries: Sequence[Entry]) -> dict[str, str]:
-    """By leaderboard the scoring digest of its shipped declaration, or else of most rows."""
-    found: dict[str, Counter[str]] = {}
-    for entry in entries:
-        found.setdefault(entry.leaderboard.id, Counter())[entry.leaderboard.scoring_digest] += 1
-    return {
-        name: load_shipped(name).scoring_digest if name in shipped() else count.most_common(1)[0][0]
-        for name, count in found.items()
-    }
 
 
 def _other_warnings(entry: Entry, computed: Entry | None) -> Iterator[str]:

@@ -68,12 +68,14 @@ def _wrong(verifier: Verifier, files: Mapping[str, bytes]) -> tuple[VerifiedRow,
 
 
 def _declarations(verifier: Verifier) -> Iterator[Leaderboard]:
-    """Today's declaration and those that rows name, of the leaderboard with most rows, which has the table."""
+    """Today's declaration, the board's and those of rows, of the leaderboard with most rows, which has the table."""
     entries, today = verifier.stored.entries, verifier.today
     rows = Counter(entry.leaderboard.id for entry in entries)
     board = max(rows, key=lambda name: (rows[name], name), default="")
     if today is not None and today.id == board:
         yield today
+    if board and (own := verifier.board_declaration(board)) is not None:
+        yield own
     named = Counter(entry.leaderboard.digest for entry in entries if entry.leaderboard.id == board)
     of_digest = {entry.leaderboard.digest: entry for entry in entries}
     for digest, _ in named.most_common(MOST_DECLARATIONS_TRIED):

@@ -180,7 +180,7 @@ def keep_state(context: WatchContext, num: int, state: ReviewState | None) -> No
 def rules_of(context: WatchContext) -> str:
     """A digest of the settings that every review depends on."""
     rules = [
-        context.leaderboard.scoring_digest,
+        context.leaderboard.judging_digest,
         sorted(context.watch.maintainers),
         context.watch.owners,
         [one.value for one in context.watch.identity],
