@@ -784,7 +784,7 @@ def test_each_chip_has_the_number_of_rows_that_it_leaves(watch: Opener) -> None:
     assert counts["3–10B"] == sum(3 <= size < 10 for size in sizes)
     assert counts["open licence"] == sum(facts.licence in {"mit", "apache-2.0"} for facts in known)
     page.click("#chips button:has-text('open licence')")
-    assert "Open licence: one of apache-2.0, mit." in page.inner_text("#status")
+    assert "rows shown, open licence: one of apache-2.0, mit." in page.inner_text("#status")
     page.click("#chips button:has-text('open licence')")
     page.click("#chips button:has-text('3–10B')")
     assert len(column(page, "size")) == counts["3–10B"]

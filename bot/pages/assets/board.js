@@ -276,9 +276,11 @@
     const [column, falls] = sorting(state);
     const order = column < 0 ? "" : `, sorted by ${titleOf(heads[column])}, ${falls ? "descending" : "ascending"}`;
     const best = shown.flat().length < rows.length && inOrder[0].find((row) => isRanked(row) && fits(row));
-    const set = Object.keys(tests).map((name) => `, ${NAMED[name]} ${words(name, state.get(name))}`);
+    const set = Object.keys(tests).map((name) => {
+      const [label,,, why] = PRESETS.find((one) => one[1] === name && one[2] === state.get(name)) ?? [];
+      return why ? `, ${label}: ${why}` : `, ${NAMED[name]} ${words(name, state.get(name))}`; // a finger does not hover
+    });
     $("said-of-rows").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
-    for (const [label, name, value, why] of PRESETS) if (why && state.get(name) === value) $("said-of-rows").append(make("span", `${label[0].toUpperCase()}${label.slice(1)}: ${why}. `)); // what a finger cannot hover
     if (!shown.flat().length) $("said-of-rows").append("Change a filter, or reset them all.");
     $("status").classList.toggle("all", !set.length && column < 0);
     $("among").hidden = !set.length;
