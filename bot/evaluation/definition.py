@@ -28,6 +28,7 @@ TOKEN = re.compile(rf"{STRING}|[\"'].*|(?P<comment>#[^\n]*)|(?P<space>\s+)|\w+|.
 INSERTED = re.compile(r"(?<!\{)\{([^{}\"':!\n]{1,200})\}(?!\})")  # an expression in an f-string
 LONGEST_CODE = 20_000  # characters of a function that is brought into one layout
 ADDRESS = re.compile(r"(<[^<>]{1,200}?) at 0x[0-9a-fA-F]+")
+NAMED_FUNCTION = re.compile(r'"<function[^"]*"')
 DIGITS = 16  # of a digest
 LONGEST_VALUE = 240  # characters of a value that a result keeps
 MOST_TEXT = 4_000  # characters of all values that a result keeps
@@ -165,6 +166,7 @@ def digest_of(text: str) -> str:
 
 
 UNRECORDED = digest_of(FUNCTION)
+LOST = f'"{FUNCTION}"'  # within a value
 
 
 def digest_of_fields(digests: Mapping[str, str]) -> str:
@@ -304,8 +306,8 @@ def is_whole(definition: Fields) -> bool:
 
 
 def with_addresses(result: Result) -> frozenset[str]:
-    """The digests of the definitions that have the address of a function in place of its text."""
-    places = {place for place, one in enumerate(result.asked) if one.digest == UNRECORDED}
+    """The digests of the definitions that have the address of a function, or nothing, in place of its text."""
+    places = {place for place, one in enumerate(result.asked) if one.digest == UNRECORDED or LOST in one.text}
     found = result.definitions.items() if places else ()
     return frozenset(digest for digest, fields in found if not places.isdisjoint(fields))
 
@@ -332,11 +334,12 @@ def differing(one: Fields, accepted: AcceptedDefinition, *, shortened: bool = Fa
 
 
 def _may_be_one_function(one: AskedField, other: AskedField) -> bool:
-    """Tell whether one value is a function without its text, and the other a function, too, or a text not known."""
-    digests = (one.digest, other.digest)
+    """Tell whether one value is, or has, a function without its text, and the other a function or text not known."""
+    digests, texts = (one.digest, other.digest), (text_of(one), text_of(other))
+    if any(LOST in text for text in texts):
+        return len({NAMED_FUNCTION.sub(LOST, text) for text in texts}) == 1
     if UNRECORDED not in digests or NONE in digests:
         return False
-    texts = (text_of(one), text_of(other))
     return all(not text or text == FUNCTION or CODE.match(text) for text in texts)
 
 

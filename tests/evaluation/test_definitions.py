@@ -364,6 +364,36 @@ def test_a_file_that_names_its_release_must_have_the_definition_of_that_release(
     assert "other-task-definition" not in {one.rule for one in found}
 
 
+@pytest.mark.parametrize(
+    ("asks_as", "label", "rules"),
+    [
+        ("0.4.9", "0.4.8", set()),  # a copy of the repository between the two
+        ("0.4.8", "0.4.8", {"known-bad-release"}),
+        ("0.4.9.1", "0.4.7", {"other-task-definition"}),
+        ("0.4.8", None, {"known-bad-release"}),
+    ],
+)
+def test_what_a_task_asked_says_more_than_the_label(asks_as: str, label: str | None, rules: set[str]) -> None:
+    data = patched({"/lm_eval_version": label, "/git_hash": None})
+    for leaf in (leaf for leaf in data["configs"] if leaf.startswith("leaderboard_math")):
+        others = {k: v for k, v in data["configs"][leaf].items() if k not in DECIDING}
+        data["configs"][leaf] = others | asked("open-llm-v2-eleutherai", leaf, asks_as)
+    found = findings(parse_submission("results_x.json", {"": dumps(data)}))
+    assert {one.rule for one in found if one.is_error} == rules
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"fewshot_config": {"sampler": "first_n", "samples": {}}}, {"process_docs": {}}, {"process_results": {}}],
+)
+def test_a_function_of_which_a_writer_left_an_empty_object_is_not_recorded(changes: dict[str, Any]) -> None:
+    algebra = "leaderboard_math_algebra_hard"
+    (found,) = findings(with_config(changes, algebra))
+    assert (found.rule, found.is_error, found.leaves) == ("unverifiable-pin", False, (algebra,))
+    others = findings(with_config({"fewshot_config": {"sampler": "random", "samples": {}}}, algebra))
+    assert "other-task-definition" in {one.rule for one in others}
+
+
 def test_a_result_of_the_shipped_tasks_stores_digests_alone() -> None:
     parsed = parse_submission("results_x.json", {"": dumps(base())})
     assert parsed.result is not None

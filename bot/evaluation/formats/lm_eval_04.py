@@ -91,6 +91,8 @@ DECIDING = dict.fromkeys((
     "fewshot_config", "output_type", "generation_kwargs", "repeats", "filter_list", "process_results", "metric_list",
     "lmms_eval_specific_kwargs",
 ))  # fmt: skip
+# Those that may be functions: whoever writes a file again may make `{}` of an object without text.
+FUNCTIONS = ("doc_to_text", "doc_to_target", "doc_to_choice", "process_docs", "process_results")
 DEFAULTS = {"target_delimiter": " ", "fewshot_delimiter": "\n\n", "repeats": 1}
 ALWAYS = ("doc_to_text", "dataset_path", "output_type")  # the harness writes them for each task
 # What the harness takes where a task names no metrics or filters, and keys of a metric that are no options.
@@ -145,13 +147,16 @@ def parse(content: Content) -> Result:
 def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
     """The fields that decide, of those that are not null; NONE for one that was left out."""
     functions = [name for name, value in recorded.items() if type(value) is str and value[:1] == "<"]
+    lost = [name for name in FUNCTIONS if recorded.get(name) == {}]
     config = {**recorded, **{name: FUNCTION for name in functions if _is_address(recorded[name])}}
+    config |= dict.fromkeys(lost, FUNCTION)
     found = {**config, "metric_list": _options(config.get("metric_list"))}
     if data := table(config.get("dataset_kwargs")):
         found["dataset_kwargs"] = _without(without_secrets(data), "trust_remote_code")
     if generation := table(config.get("generation_kwargs")):
         found["generation_kwargs"] = _generation(generation)
     if shown := table(config.get("fewshot_config")):
+        shown = {**shown, "samples": FUNCTION} if shown.get("samples") == {} else shown
         task = {**DEFAULTS, **config, "split": config.get("fewshot_split"), "sampler": "default"}
         found["fewshot_config"] = _examples({name: [value, task.get(name)] for name, value in shown.items()})
     if prompts := table(config.get("lmms_eval_specific_kwargs")):  # by model, and beside them those of this model

@@ -18,6 +18,7 @@ from bot.evaluation.benchmarks.harness import (
     commit_of,
     is_same_commit,
     known_commit,
+    order_of,
     parse_git_hash,
     repository,
 )
@@ -166,6 +167,17 @@ def named_version(harness: HarnessVersion, versions: Collection[str]) -> str:
     if known is not None and known.version in versions:
         return known.version
     return next((one for one in versions if is_same_commit(sha, one)), "")
+
+
+def development_of(harness: HarnessVersion, named: str, versions: Iterable[str]) -> str:
+    """The release after the one that a file records, "" if there is none.
+
+    A copy of the repository calls itself by the last release while it has what comes with the next.
+    """
+    if harness.version is None or not RELEASE.fullmatch(named):
+        return ""
+    later = [one for one in versions if RELEASE.fullmatch(one) and order_of(one) > order_of(named)]
+    return min(later, key=order_of, default="")
 
 
 class Advised(NamedTuple):

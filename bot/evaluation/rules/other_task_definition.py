@@ -23,14 +23,16 @@ from __future__ import annotations
 from bot.evaluation.definition import both, definition_of, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, asked_versions, refuses_gen_kwargs
-from bot.evaluation.rules.harness_commit import named_version
+from bot.evaluation.rules.harness_commit import development_of, named_version
 from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rerun_advice, rule, run_again
 
 
 @rule(Severity.ERROR, where=lambda board: bool(board.harness.definitions))
 def other_task_definition(case: Case) -> Violations:
     """Yield one violation for each task and field that has another value than the accepted definition."""
-    named = named_version(case.result.harness, asked_versions(case.leaderboard, case.result.format))
+    versions = asked_versions(case.leaderboard, case.result.format)
+    named = named_version(case.result.harness, versions)
+    later = development_of(case.result.harness, named, versions) if named else ""
     others = [one for one in case.measurements.present if _asks_otherwise(one, named)]
     shortened = is_shortened(case.result) if others else False
     wrong: dict[tuple[str, str], list[Measurement]] = {}
@@ -38,8 +40,8 @@ def other_task_definition(case: Case) -> Violations:
     for measurement in others:
         fields = definition_of(case.result, measurement.required.leaf_key) or {}
         definitions = measurement.required.definitions  # those of the harness that the file names, if it names one
-        candidates = [one for one in definitions if one.counts_for(named)] or definitions
-        accepted, differ = nearest(fields, candidates, shortened=shortened)
+        candidates = [one for one in definitions if one.counts_for(named) or one.counts_for(later or named)]
+        accepted, differ = nearest(fields, candidates or definitions, shortened=shortened)
         for field in differ:
             about = measurement.required.task.id, field
             wrong.setdefault(about, []).append(measurement)

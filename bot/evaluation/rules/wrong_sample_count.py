@@ -49,8 +49,6 @@ def _counted(measurement: Measurement, *, is_limited: bool) -> tuple[int | None,
         return (None if is_limited else measurement.count), required.samples
     # fewer than the original is limited-run's
     is_cut = leaf.original is not None and leaf.samples < leaf.original
-    if is_cut and is_limited:
-        return None, None
     return leaf.original if is_cut else leaf.samples, required.leaf.samples
 
 
