@@ -147,6 +147,8 @@ def test_a_program_of_its_own_is_not_called_as_the_harness_is() -> None:
 def test_where_no_file_could_join_the_row_all_tasks_are_measured_by_one_harness(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    old = missing(lacking(lm_eval_version="0.4.2"))
+    assert old.hint.startswith("no file joins one of a harness that is not accepted: measure all tasks by one that is")
     finding = missing(lacking(lm_eval_version=None, git_hash="0123abcd"))
     assert (
         finding.hint
@@ -161,7 +163,7 @@ def test_where_no_file_could_join_the_row_all_tasks_are_measured_by_one_harness(
 @pytest.mark.parametrize(
     ("repository", "version", "source", "leaf", "installs"),
     [
-        ("EleutherAI/lm-evaluation-harness", "0.4.9", "", "gsm8k", "lm_eval[hf]==0.4.9"),
+        ("EleutherAI/lm-evaluation-harness", "0.4.9", "", "gsm8k", "lm_eval==0.4.9"),
         ("acme/lm-evaluation-harness", "0.4.9", "local-completions", "minerva_math",
          "lm_eval[api,math] @ git+https://github.com/acme/lm-evaluation-harness@v0.4.9"),
     ],
@@ -172,6 +174,21 @@ def test_a_version_is_installed_from_where_it_is(
     command = install(repository, version, Rerun(Model("a/b", source=source), (leaf,), None, {}))
     assert shlex.split(command) == ["pip", "install", installs]
     assert Requirement(installs).name == "lm_eval"
+
+
+@pytest.mark.parametrize(
+    ("version", "args", "installs"),
+    [
+        ("0.4.13", "pretrained=a/b,load_in_4bit=True", ["lm_eval[hf]==0.4.13", "bitsandbytes"]),
+        ("0.4.10", "pretrained=a/b,load_in_8bit=False", ["lm_eval[hf]==0.4.10"]),
+        ("0.4.9.2", "pretrained=a/b", ["lm_eval==0.4.9.2"]),  # the extra came later
+    ],
+)
+def test_what_a_release_lacks_is_installed_and_no_extra_that_it_has_not(
+    version: str, args: str, installs: list[str]
+) -> None:
+    wanted = Rerun(Model("a/b", args=args), ("gsm8k",), None, {})
+    assert shlex.split(install("EleutherAI/lm-evaluation-harness", version, wanted)) == ["pip", "install", *installs]
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,12 @@ from bot.evaluation.result import (
 )
 
 BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find their batch size themselves
-# What a model class and a task need besides. Of an extra that a release does not have yet pip only warns.
+# What a model class and a task need besides.
 EXTRAS_OF_MODELS = {"hf": ("hf", "huggingface"), "vllm": ("vllm",), "api": ("local-", "openai-", "anthropic-")}
 EXTRAS_OF_TASKS = {"math": re.compile("^(leaderboard|minerva)_math"), "ifeval": re.compile("ifeval")}
 UPSTREAM, SAYS_ITS_RELEASE = "EleutherAI/lm-evaluation-harness", (0, 4, 9)
+HAS_HF = (0, 4, 10)  # the first release with the extra `hf`; before, all installed what it has
+ROUNDS = re.compile(r"load_in_[48]bit\W+[Tt]rue|bnb_4bit")  # what transformers hands to bitsandbytes
 EMPTY: dict[str, Any] = {}
 SEED = 1234  # that picks the examples, unless --seed says another; with it before release 0.4.3
 INDENTED = re.compile(r"( +)- ")
@@ -415,15 +417,18 @@ def install(repository: str, version: str, wanted: Rerun) -> str:
     """
     extras = [extra for extra, of in EXTRAS_OF_MODELS.items() if (wanted.model.source or "hf").startswith(of)]
     extras += [extra for extra, of in EXTRAS_OF_TASKS.items() if any(of.search(key) for key in wanted.leaf_keys)]
+    is_release = "." in version
+    if is_release and order_of(version) < HAS_HF and "hf" in extras:
+        extras.remove("hf")
     more = f"[{','.join(extras)}]" if extras else ""
-    name, is_release = f"lm_eval{more}", "." in version
+    name, besides = f"lm_eval{more}", ["bitsandbytes"] if ROUNDS.search(wanted.model.args) else []
     at = f"v{version}" if is_release else version
     if not is_release or order_of(version) < SAYS_ITS_RELEASE:
-        folder, installing = repository.rpartition("/")[2], command_line(["pip", "install", "-e", f".{more}"])
+        folder, installing = repository.rpartition("/")[2], command_line(["pip", "install", "-e", f".{more}", *besides])
         return f"git clone https://github.com/{repository}; cd {folder} && git checkout {at} && {installing}"
     if repository == UPSTREAM:
-        return command_line(["pip", "install", f"{name}=={version}"])
-    return command_line(["pip", "install", f"{name} @ git+https://github.com/{repository}@{at}"])
+        return command_line(["pip", "install", f"{name}=={version}", *besides])
+    return command_line(["pip", "install", f"{name} @ git+https://github.com/{repository}@{at}", *besides])
 
 
 SHORT_IDS = 100_000  # characters of questions that a command names itself; more stand in a file

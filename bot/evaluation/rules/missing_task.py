@@ -30,7 +30,7 @@ from bot.evaluation.identity import why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, refuses_gen_kwargs, sizes
 from bot.evaluation.result import HarnessVersion, Result
-from bot.evaluation.rules.harness_commit import advised_version, range_of
+from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule, with_groups
 from bot.evaluation.task import Leaf
 
@@ -81,7 +81,9 @@ def _advice(case: RowCase, keys: list[str], num_fewshot: int | None) -> tuple[st
     """How to measure what is missing; all of it where no other file joins the row."""
     board, result = case.leaderboard, case.result
     if board.harness.accepted and range_of(result.harness, result.format, board, case.facts) is None:
-        what = "no file joins one whose harness is not known: measure all tasks by one that is"
+        is_known = judge_harness(result.harness, board, case.facts).answer == "unaccepted"
+        kind = "of a harness that is not accepted" if is_known else "whose harness is not known"
+        what = f"no file joins one {kind}: measure all tasks by one that is"
     elif not case.row.blocked and refuses_gen_kwargs(board, result):  # else `other-task-definition` says it
         what = "it is accepted without --gen_kwargs, and joins no file that has it: measure all tasks without"
     else:
