@@ -173,7 +173,8 @@ class Recomputed:
             return f"another number of its files: {visible(beside)}" if beside else "the results say otherwise"
         task, _ = split_task(column.value) or ("average", "")
         reported = parse_reported(f"{there}{'%' if '%' in (cell.before or '') else ''}")
-        readings = read_reported(results, self.rows[key].scores, self.declared, reported, task)
+        named = {file.path: file.result for file in self.rows[key].files if file.result is not None}
+        readings = read_reported(named, self.rows[key].scores, self.declared, reported, task)
         if readings.fitting:
             reading = readings.fitting[0]
             return visible(f"another reading: {'; '.join(reading.steps)}")
@@ -182,7 +183,7 @@ class Recomputed:
             return f"another file: {visible(other)}"
         if beside := _number_of(results, there):
             return f"another number of its files: {visible(beside)}"
-        nearest = readings.nearest[0] if readings.nearest else None
+        nearest = next(iter(readings.whole or readings.nearest), None)
         return "no reading of its files gives it" + (f"; the nearest is {nearest.value:.6g}" if nearest else "")
 
     def _other_file(self, key: str, accessor: str, there: float) -> str:

@@ -302,26 +302,18 @@ def _undeclared(entry: Entry, declared: Leaderboard) -> str:
 
 def _explain_reported(judgement: Judgement, reported: str, task: str, form: str) -> int:
     """Say which readings of one row's files give a number; the exit status is 1 where none does."""
-    from bot.evaluation.benchmarks.mmlu_family import TITLES, recognise
-    from bot.evaluation.compare import moving_settings
-    from bot.evaluation.reported import parse_reported, read_reported
+    from bot.evaluation.reported import parse_reported, read_reported, with_settings
     from bot.reporting.comparison import reported_json, reported_text
 
     if len(judgement.rows) > 1:
         called = examples([row.model.id or "one without a name" for row in judgement.rows])
         raise CallError(f"the files are of {len(judgement.rows)} rows, {called}: name those of one model")
-    results = [verdict.result for verdict in judgement.verdicts if verdict.result is not None]
+    results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
     if not results:
         why = [f"{one.path}: {finding.message}" for one in judgement.unreadable for finding in one.findings]
         raise CallError(next(iter(why), "no result file was found"))
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
     found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)
-    columns = [one for one in judgement.leaderboard.tasks if one.id == task]
-    keys = {leaf.key(one.format) for one in results for column in columns for leaf in column.leaves}
-    moving = [] if found.fitting else moving_settings(results, keys or {task} - {"", "average"})
-    say(reported_text(found, moving) if form == "text" else to_json(reported_json(found)) + "\n")
-    families = {known.family for result in results if (known := recognise(result)) is not None}
-    if not found.fitting and families:
-        named = " and ".join(TITLES[one] for one in sorted(families))
-        warn(f"their MMLU is that of {named}; other implementations give other numbers: leaderboard-bot audit mmlu")
+    found = with_settings(found, results)
+    say(reported_text(found) if form == "text" else to_json(reported_json(found)) + "\n")
     return 0 if found.fitting else 1

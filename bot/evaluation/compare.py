@@ -7,7 +7,7 @@ average is not part of that family. What differed in how they were measured is n
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -51,7 +51,8 @@ MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would 
 GROUPS = ("prompt", "generation", "definition", "argument", "weights")
 # Settings of the text around a question.
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space|fewshot_seed")
-MOVES = ("silent change", "num_fewshot", "chat template", "limit")  # settings that people forget to say
+# Settings that people forget to say.
+MOVES = ("implementation", "silent change", "num_fewshot", "chat template", "limit")
 AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
 TEMPLATES: Mapping[bool | None, str] = {True: "yes", False: "no", None: ""}  # what is said of the chat template
@@ -370,16 +371,18 @@ def mean_of_tasks(results: Sequence[Result]) -> tuple[float, int]:
     return fsum(one.value * one.points for one in tasks) / len(tasks) / 100, len(tasks)
 
 
-def moving_settings(results: Sequence[Result], keys: Collection[str]) -> list[tuple[str, str, str]]:
-    """How leaves of results were measured where another setting is known to move numbers much; all leaves by default.
+def moving_settings(sources: Sequence[LeafSource]) -> list[tuple[str, str, str]]:
+    """How leaves were measured where another setting is known to move numbers much.
 
     Each is the setting's title, its values, and what it does.
     """
-    sources = {key: LeafSource(one, key) for one in results for key in one.leaves if not keys or key in keys}
-    settings, known = _leaf_settings(sources), {one.setting: one for one in effects()}
+    named = {str(place): one for place, one in enumerate(sources)}
+    settings, known = _leaf_settings(named), {one.setting: one for one in effects()}
     found = []
     for name in MOVES:
         values = sorted({value for value in settings.get(name, {}).values() if value})
+        if name == "chat template" and not any(one.result.places.get("chat_template") for one in sources):
+            continue  # of a harness that had none
         if values and values != ["none"]:
             found.append((known[name].title, examples(values), known[name].what))
     return found

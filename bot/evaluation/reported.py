@@ -3,42 +3,49 @@
 People report a number and forget how they made it: which metric and filter, raw or normalized, before or after the
 mean, over subtasks or over samples, with one subtask fewer, as a fraction or in percent. This tries the readings of a
 file, gives those that come to the number to its printed digits, simplest first, and says how many would fit by chance.
-Where none does, it tries two changes at once.
+A number may also be cut to its digits. Where none does, it tries two changes at once.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import fsum
-from typing import TypeVar
+from difflib import get_close_matches
+from math import floor, fsum, inf
+from typing import Literal, TypeVar
 
 from bot.errors import CallError
 from bot.evaluation.aggregates import leaves_of
-from bot.evaluation.benchmarks.catalogue import Group, KnownLeaf, catalogue
-from bot.evaluation.compare import mean_of_tasks
+from bot.evaluation.benchmarks.catalogue import Group, catalogue
+from bot.evaluation.compare import LeafSource, mean_of_tasks, moving_settings
+from bot.evaluation.finding import examples
+from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.metric_kinds import kind_of
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import Scores, TaskScore, measured
 from bot.evaluation.task import Task
 
+BESIDE = re.compile(r"±|\+/?-|\\pm")  # between a number and its error
 NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,](\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?")
 ERRORS = re.compile(r"stderr|std_err|_se\b", re.IGNORECASE)  # names of standard errors, which nobody reports as a score
 NEAREST = 3  # readings that are named where none fits
 MOST_COLUMNS, MOST_MEMBERS = 400, 100  # what a hostile file may cost
 
 T = TypeVar("T")
+Kind = Literal["plain", "derived", "guess"]
 _Bounds = tuple[float, float]
 _Way = tuple[float, tuple[str, ...], int]  # a value, its steps, and what they cost
 
 # What makes a reading less likely; readings are listed in the order of the sum.
-OTHER_METRIC, OTHER_MEAN, OTHER_SCALE, LEFT_OUT, UNCLIPPED = 2, 2, 1, 4, 2
+OTHER_METRIC, OTHER_MEAN, OTHER_SCALE, LEFT_OUT, UNCLIPPED, CUT = 2, 2, 1, 4, 2, 3
 OTHER_GUESS, TWO_CHANGES = 6, 8
 USUAL_CHOICES = (2, 3, 4, 5, 10)
 EXACT = 1_000  # steps of the scale that a number must tell apart, so that two changes are tried
 NEAR = 0.01  # of the scale: how far around the number its rivals are counted
-UNLIKELY = 0.05  # by_chance from which a reading is no more than a guess
+UNLIKELY = 0.05  # of a chance to fit, above which a reading is no more than a guess
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +58,16 @@ class Reported:
     is_percent: bool
 
     def fits(self, value: float) -> bool:
-        """Tell whether a value prints as this number."""
+        """Tell whether a value, rounded, prints as this number."""
         return abs(value - self.value) <= self.unit / 2 + 1e-9 * max(1.0, abs(self.value))
+
+    def is_cut_of(self, value: float) -> bool:
+        """Tell whether a value prints as this number where its further digits are left out."""
+        return abs(value - self.value) < self.unit and self.cut(value) == round(abs(self.value) / self.unit)
+
+    def cut(self, value: float) -> int:
+        """How many steps of the last digit a value has without its further digits."""
+        return floor(abs(value) / self.unit + 1e-6)
 
     @property
     def top(self) -> float:
@@ -64,7 +79,9 @@ class Reported:
 class Reading:
     """One way to get a number out of a file: `value` on the scale of the reported one, `steps` for people.
 
-    `task` is the column or subtask, "average" for the average; a smaller `cost` is a simpler reading.
+    `task` is the column or subtask, "average" for the average; a smaller `cost` is a simpler reading. A `plain` one
+    stands in the file, or is a score of the leaderboard; a `guess` leaves something out or changes two things. `leaves`
+    are the files and keys of what it is made from, `limits` the least and the greatest value that it can have.
     """
 
     value: float
@@ -72,45 +89,50 @@ class Reading:
     metric: str
     steps: tuple[str, ...]
     cost: int
+    kind: Kind = "derived"
+    leaves: tuple[tuple[str, str], ...] = ()
+    limits: _Bounds = (-inf, inf)
 
     @property
     def is_raw(self) -> bool:
         """Whether no step normalized it."""
         return self.cost > 0 and not any("normalized" in step for step in self.steps)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that it is made from."""
+        return tuple(dict.fromkeys([file for file, _ in self.leaves]))
+
 
 @dataclass(frozen=True, slots=True)
 class Readings:
     """The readings that fit, how many were tried, and how many distinct values would fit by chance.
 
-    `nearest` has the three nearest simple readings of whole tasks where none fits. `rivals` are the values that
-    readings as simple as the first have near the number, itself among them, and `rivals_by_chance` how many of so many
-    fit a number there.
+    Where none fits, `nearest` are the three nearest of all that were tried, and `whole` the three nearest of whole
+    tasks with nothing left out; or `limits` are the least and the greatest value that any score of the results can
+    have, if the number is none of these. `is_guess` says that the first leaves something out or changes two things, or
+    may fit by chance; `rivals` are the values that readings as simple have near the number, its own among them.
+    `settings` are how the nearest were measured where another setting is known to move numbers: title, values, effect.
     """
 
     reported: Reported
     fitting: tuple[Reading, ...]
     tried: int
     by_chance: float
-    nearest: tuple[Reading, ...]
+    nearest: tuple[Reading, ...] = ()
+    whole: tuple[Reading, ...] = ()
+    limits: _Bounds | None = None
+    is_guess: bool = False
     rivals: int = 0
-    rivals_by_chance: float = 0.0
-
-    @property
-    def is_guess(self) -> bool:
-        """Whether the first reading leaves something out or changes two things, or may fit by chance."""
-        return bool(self.fitting) and (self.fitting[0].cost >= LEFT_OUT or self.has_rivals)
-
-    @property
-    def has_rivals(self) -> bool:
-        """Whether readings as simple as the first have so many values near the number that one fits by chance."""
-        return self.rivals_by_chance > UNLIKELY
+    settings: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A leaf of a column: its key, row and number of samples, and the raw values that become 0 and 1."""
+    """A leaf of a column: its file, format, key, row and number of samples, and the raw values that become 0 and 1."""
 
+    file: str
+    format: str
     key: str
     row: LeafResult
     samples: int | None
@@ -121,7 +143,7 @@ class _Member:
 class _Column:
     """What people report one number of. `keys` are its own metrics, `own` what the leaderboard makes of it.
 
-    `is_declared` says that it is a task of the leaderboard.
+    `is_declared` says that it is a task of the leaderboard, `is_part` that it is one subtask of a larger one.
     """
 
     id: str
@@ -131,90 +153,179 @@ class _Column:
     rows: tuple[Mapping[str, object], ...] = ()
     own: TaskScore | None = None
     is_declared: bool = False
+    is_part: bool = False
+
+    @property
+    def leaves(self) -> tuple[tuple[str, str], ...]:
+        return tuple([(member.file, member.key) for member in self.members])
 
 
 def parse_reported(text: str) -> Reported:
-    """Read a number as people print it: `55.93`, `0.6915`, `47.88%`, also with a decimal comma or an exponent.
+    """Read a number as people print it: `55.93`, `0.6915`, `47.88%`, `34.24 ± 0.4`, also with a comma or an exponent.
 
     Raises CallError if it is no number.
     """
     stripped = text.strip()
-    is_percent = stripped.endswith("%")
-    number = stripped.removesuffix("%").strip()
+    before = BESIDE.split(stripped)[0].strip()
+    is_percent = stripped.endswith("%") or before.endswith("%")
+    number = before.removesuffix("%").strip()
     match = NUMBER.fullmatch(number)
     if match is None:
         raise CallError(f"{text[:40]!r} is not a number: write it as it was reported, such as 55.93, 0.6915 or 47.88%")
-    last = int(match[2] or 0) - len(match[1] or "")  # the power of ten of the last digit
-    return Reported(stripped, float(number.replace(",", ".")), 10.0**last, is_percent)
+    last = min(0, int(match[2] or 0) - len(match[1] or ""))  # the power of ten of the last digit
+    return Reported(before, float(number.replace(",", ".")), 10.0**last, is_percent)
 
 
 def read_reported(
-    results: Sequence[Result], scores: Scores, leaderboard: Leaderboard, reported: Reported, task_id: str = ""
+    results: Mapping[str, Result], scores: Scores, leaderboard: Leaderboard, reported: Reported, task_id: str = ""
 ) -> Readings:
-    """Try every reading of the results of one row with its scores; `task_id` leaves out all columns but one."""
+    """Try every reading of the results of one row, by their files, with its scores; `task_id` leaves but one column."""
     columns = list(_columns(results, scores, leaderboard, task_id))
     values = [one for column in columns if task_id in {"", column.id} for one in _values(column)]
     if task_id in {"", "average"}:
-        values += _averages([column.own for column in columns if column.own], scores)
-        mean, count = mean_of_tasks(results)
+        limits = _hull([_limits(column, keys) for column in columns for _, keys, _ in _metrics(column)])
+        averages = _averages([column.own for column in columns if column.own], scores)
+        mean, count = mean_of_tasks(list(results.values()))
         said = f"plain mean of the {count} tasks of the files, as `compare` has it = {mean:.6g}"
-        values += [Reading(mean, "average", "", (said,), OTHER_MEAN)] if count else []
+        averages += [Reading(mean, "average", "", (said,), OTHER_MEAN)] if count else []
+        values += [replace(one, limits=limits) for one in averages]
     if not values:
-        raise CallError(f"there is no task {task_id} in these results" if task_id else "these results hold no number")
-    readings = _distinct(sorted(_printed(values, reported), key=lambda one: one.cost))
-    fitting = [one for one in readings if reported.fits(one.value)]
-    parts = {member.key for column in columns if len(column.members) > 1 for member in column.members}
-    whole = [one for one in readings if one.task not in parts and one.cost <= LEFT_OUT] or readings
-    nearest = sorted(whole, key=lambda one: abs(one.value - reported.value))[:NEAREST]
+        raise CallError(_no_task(task_id, columns) if task_id else "these results hold no number")
+    readings = _distinct(values, reported)
+    fitting = _fitting(readings, reported)
+    possible = [one for one in readings if _may_be(one, reported)]
+    if not possible:
+        return Readings(reported, (), len(readings), 0.0, limits=_hull([one.limits for one in readings]))
     if not fitting and reported.unit * EXACT <= reported.top:
-        values += _two_changes(columns, task_id)
-        readings = _distinct(sorted(_printed(values, reported), key=lambda one: one.cost))
-        fitting = [one for one in readings if reported.fits(one.value)]
-    steps = {round(one.value / reported.unit) for one in readings if 0 <= one.value <= reported.top}
-    chance = min(len(steps) * reported.unit / (reported.top + reported.unit), len(steps))
+        values += _two_changes([one for one in columns if task_id in {"", "average", one.id}], task_id)
+        readings = _distinct(values, reported)
+        fitting = _fitting(readings, reported)
+        possible = [one for one in readings if _may_be(one, reported)]
+    is_cut = not (fitting and reported.fits(fitting[0].value))
+    chance = _chance(readings, reported, is_cut=is_cut)
     if not fitting:
-        return Readings(reported, (), len(readings), chance, tuple(nearest))
-    around = max(NEAR * reported.top, reported.unit)
-    rivals = {
-        round(one.value / reported.unit)
-        for one in readings
-        if one.cost <= fitting[0].cost and abs(one.value - reported.value) <= around
-    }
-    by_chance = len(rivals) * reported.unit / (2 * around)
-    return Readings(reported, tuple(fitting), len(readings), chance, (), len(rivals), by_chance)
+        parts = {column.id for column in columns if column.is_part} - {task_id}
+        nearest = sorted(possible, key=lambda one: abs(one.value - reported.value))
+        whole = [one for one in nearest if one.task not in parts and one.kind != "guess"]
+        return Readings(reported, (), len(readings), chance, tuple(nearest[:NEAREST]), tuple(whole[:NEAREST]))
+    first, around = fitting[0], max(NEAR * reported.top, reported.unit)
+    simple = [one for one in readings if one.cost <= first.cost - (CUT if is_cut else 0)]
+    near = [one for one in simple if abs(one.value - reported.value) <= around]
+    rivals = len(_printed_as(near, reported, is_cut=is_cut))
+    by_chance = rivals * reported.unit / (2 * around)
+    if first.kind == "plain":
+        by_chance = _chance([one for one in readings if one.kind == "plain"], reported, is_cut=is_cut)
+    is_guess = first.kind == "guess" or by_chance > UNLIKELY
+    return Readings(reported, tuple(fitting), len(readings), chance, is_guess=is_guess, rivals=rivals)
+
+
+def with_settings(readings: Readings, results: Mapping[str, Result]) -> Readings:
+    """The readings with their files and differing settings where several have a leaf, and how the nearest were made."""
+    holding = Counter(key for result in results.values() for key in result.leaves)
+
+    def placed(reading: Reading) -> Reading:
+        shared = {key for _, key in reading.leaves if holding[key] > 1}
+        if not shared:
+            return reading
+        every = [(file, key) for file, result in results.items() for key in shared if key in result.leaves]
+        usual = _settings_of(results, every)
+        differing = [f"{one[0]} {one[1]}" for one in _settings_of(results, reading.leaves) if one not in usual]
+        where = f"in {examples(reading.files)}{': ' if differing else ''}{', '.join(differing)}"
+        return replace(reading, steps=(f"{reading.steps[0]}, {where}", *reading.steps[1:]))
+
+    shown = readings.whole or readings.nearest
+    every = [(file, key) for file, result in results.items() for key in result.leaves]
+    leaves = every if any(not one.leaves for one in shown) else [leaf for one in shown for leaf in one.leaves]
+    return replace(
+        readings,
+        fitting=tuple([placed(one) for one in readings.fitting]),
+        nearest=tuple([placed(one) for one in readings.nearest]),
+        whole=tuple([placed(one) for one in readings.whole]),
+        settings=tuple(_settings_of(results, leaves)) if shown else (),
+    )
+
+
+def _settings_of(results: Mapping[str, Result], leaves: Iterable[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    return moving_settings([LeafSource(results[file], key) for file, key in leaves])
+
+
+def _no_task(task_id: str, columns: Sequence[_Column]) -> str:
+    names = list(dict.fromkeys([column.id for column in columns]))
+    near = get_close_matches(task_id, names, 3)
+    others = f"near it {'are' if near[1:] else 'is'} {examples(near)}" if near else f"they have {examples(names)}"
+    return f"there is no task {task_id} in these results; {others}"
+
+
+def _fitting(readings: Iterable[Reading], reported: Reported) -> list[Reading]:
+    """The readings that print as the number, rounded or, as a longer way, cut; simplest first."""
+    found = []
+    for one in readings:
+        if reported.fits(one.value):
+            found.append(one)
+        elif reported.is_cut_of(one.value):
+            digits = f"cut, not rounded, to {reported.text}"
+            found.append(replace(one, steps=(*one.steps, digits), cost=one.cost + CUT))
+    return sorted(found, key=lambda one: one.cost)
+
+
+def _printed_as(readings: Iterable[Reading], reported: Reported, *, is_cut: bool) -> set[int]:
+    """The numbers, in steps of the last digit, as which readings print, rounded and with `is_cut` also cut."""
+    values = [one.value for one in readings]
+    rounded = {round(one / reported.unit) for one in values}
+    return rounded | {-reported.cut(one) if one < 0 else reported.cut(one) for one in values} if is_cut else rounded
+
+
+def _chance(readings: Iterable[Reading], reported: Reported, *, is_cut: bool) -> float:
+    """How many of the readings a random number of the scale would fit."""
+    on_scale = [one for one in readings if 0 <= one.value <= reported.top]
+    steps = len(_printed_as(on_scale, reported, is_cut=is_cut))
+    return min(steps * reported.unit / (reported.top + reported.unit), steps)
+
+
+def _may_be(reading: Reading, reported: Reported) -> bool:
+    low, high = reading.limits
+    return low - reported.unit <= reported.value <= high + reported.unit
+
+
+def _hull(limits: Sequence[_Bounds]) -> _Bounds:
+    """The smallest range that has all of these in it."""
+    return min([low for low, _ in limits], default=-inf), max([high for _, high in limits], default=inf)
 
 
 def _printed(values: Iterable[Reading], reported: Reported) -> Iterator[Reading]:
     """Each value on every scale on which it could have been printed."""
     for one in values:
         scales = [100.0] if reported.top > 1 else [1.0] if abs(one.value) > 0.01 else [1.0, 100.0]
-        if reported.top > 1 and abs(one.value) > 1:
-            scales = [1.0, 100.0]  # percent, or a perplexity, of which tables of harness 0.3 give 100 times
+        if reported.top > 1 and abs(one.value) > 1:  # percent, or a perplexity, of which harness 0.3 gives 100 times
+            scales = [1.0, 100.0] if one.limits[1] > 100 else [1.0]
+        low, high = one.limits
         for scale in scales:
-            yield replace(one, value=one.value * scale)
+            yield replace(one, value=one.value * scale, limits=(low * scale, high * scale))
 
 
-def _distinct(readings: Iterable[Reading]) -> list[Reading]:
-    """The readings without those that give the same value of the same task in a longer way.
+def _distinct(values: Iterable[Reading], reported: Reported) -> list[Reading]:
+    """The values as printed, simplest first, without those of the same task that another gives in a shorter way.
 
     The longer way stays where it explains a bare score.
     """
     seen: dict[tuple[str, float], Reading] = {}
-    for one in readings:
+    for one in sorted(_printed(values, reported), key=lambda one: one.cost):
         known = seen.setdefault((one.task, round(one.value, 9)), one)
-        if known.cost == 0 and len(known.steps) == 1 < one.cost:
+        if known.steps == one.steps and known.leaves != one.leaves:  # in another file
+            seen[one.task, round(one.value, 9)] = replace(known, leaves=(*known.leaves, *one.leaves))
+        elif known.cost == 0 and len(known.steps) == 1 < one.cost:
             seen[one.task, round(one.value, 9)] = replace(known, steps=(*one.steps, *known.steps))
     return list(seen.values())
 
 
-def _columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderboard, asked: str) -> Iterator[_Column]:
+def _columns(results: Mapping[str, Result], scores: Scores, leaderboard: Leaderboard, asked: str) -> Iterator[_Column]:
     """The leaderboard's tasks first, then groups of the catalogue and of the file, then each leaf alone.
 
     Of columns with the same leaves, the leaderboard's count, else the first, and the one that is asked for.
     """
-    seen: set[frozenset[str]] = set()
+    seen: set[frozenset[tuple[str, str]]] = set()
     for column in _all_columns(results, scores, leaderboard):
-        leaves = frozenset(member.key for member in column.members)
+        leaves = frozenset(column.leaves)
         if leaves and (column.is_declared or column.id == asked or leaves not in seen):
             seen.add(leaves)
             yield column
@@ -222,53 +333,60 @@ def _columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderboard
                 return
 
 
-def _all_columns(results: Sequence[Result], scores: Scores, leaderboard: Leaderboard) -> Iterator[_Column]:
+def _all_columns(results: Mapping[str, Result], scores: Scores, leaderboard: Leaderboard) -> Iterator[_Column]:
     scored = {one.id: one for one in scores.tasks if one.score is not None}
     for task in leaderboard.tasks:
         yield from _declared(results, task, scored.get(task.id))
-    for result in results:
-        yield from _of_groups(result)
-    for result in results:
+        for file, result in results.items() if len(results) > 1 else ():
+            yield from _declared({file: result}, task, None)
+    for file, result in results.items():
+        yield from _of_groups(file, result)
+    for file, result in results.items():
+        in_groups = {key for group in result.subtasks for key in leaves_of(group, result.subtasks)[:MOST_MEMBERS]}
         for key, row in result.leaves.items():
-            yield _Column(key, (_member(result, key, row),), (), 3)
+            known = catalogue().find(result.format, key)
+            is_part = isinstance(known.of, Group) if known else key in in_groups
+            yield _Column(key, (_member(file, result, key, row),), (), 3 if is_part else 0, is_part=is_part)
 
 
-def _declared(results: Sequence[Result], task: Task, own: TaskScore | None) -> Iterator[_Column]:
+def _declared(results: Mapping[str, Result], task: Task, own: TaskScore | None) -> Iterator[_Column]:
     """A task of the leaderboard, if the results have a part of it, with its bounds and with the catalogue's."""
     members: list[_Member] = []
     known: list[_Member] = []
     keys: tuple[str, ...] = ()
     for leaf in task.leaves:
-        result = next((one for one in reversed(results) if leaf.key(one.format) in one.leaves), None)
-        if result is not None:
+        found = [file for file, one in results.items() if leaf.key(one.format) in one.leaves]
+        if found:
+            file, result = found[-1], results[found[-1]]
             keys = tuple(metric.key(result.format) for metric in task.metrics)
             row = result.leaves[leaf.key(result.format)]
             bounds = (float(task.leaf_lower_bound(leaf)), float(task.upper_bound))
+            known.append(_member(file, result, leaf.key(result.format), row))
             declared = bounds if task.higher_is_better else (0.0, 1.0)
-            members.append(_Member(leaf.key(result.format), row, row.samples or leaf.samples, declared))
-            known.append(replace(members[-1], bounds=_member(result, leaf.key(result.format), row).bounds))
+            members.append(replace(known[-1], samples=row.samples or leaf.samples, bounds=declared))
     if members:
+        known = [replace(one, samples=member.samples) for one, member in zip(known, members, strict=True)]
         leaves = {member.key for member in members}
-        rows = tuple(row for result in results for row in _rows(result, leaves))
+        rows = tuple(row for result in results.values() for row in _rows(result, leaves))
         yield _Column(task.id, tuple(members), keys, 0, rows, own, is_declared=True)
         if known != members:
             yield _Column(task.id, tuple(known), keys, 1, rows, is_declared=True)
 
 
-def _of_groups(result: Result) -> Iterator[_Column]:
+def _of_groups(file: str, result: Result) -> Iterator[_Column]:
     """Groups that the catalogue knows, and those of the file."""
     known: dict[str, list[_Member]] = {}
     metrics: dict[str, tuple[str, ...]] = {}
     for key, row in result.leaves.items():
         found = catalogue().find(result.format, key)
         if found is not None and isinstance(found.of, Group):
-            known.setdefault(found.of.id, []).append(_member(result, key, row, found))
+            known.setdefault(found.of.id, []).append(_member(file, result, key, row))
             metrics[found.of.id] = tuple(one.key(result.format) for one in found.of.metrics)
     for name, members in known.items():
         yield _Column(name, tuple(members), metrics[name], 1, _rows(result, {one.key for one in members}))
     for group in result.subtasks:
         leaves = [key for key in leaves_of(group, result.subtasks)[:MOST_MEMBERS] if key in result.leaves]
-        members = [_member(result, key, result.leaves[key]) for key in leaves]
+        members = [_member(file, result, key, result.leaves[key]) for key in leaves]
         yield _Column(group, tuple(members), (), 2, _rows(result, set(leaves)))
 
 
@@ -276,28 +394,51 @@ def _rows(result: Result, leaves: set[str]) -> tuple[Mapping[str, object], ...]:
     return tuple(row.numbers for row in result.groups if set(leaves_of(row.key, result.subtasks)) == leaves)
 
 
-def _member(result: Result, key: str, row: LeafResult, found: KnownLeaf | None = None) -> _Member:
-    found = found or catalogue().find(result.format, key)
+def _member(file: str, result: Result, key: str, row: LeafResult) -> _Member:
+    found = catalogue().find(result.format, key)
     guess = float(found.guessable.guessing) if found else 0.0
-    return _Member(key, row, row.samples or (found.samples if found else None), (guess, 1.0))
+    samples = row.samples or (found.samples if found else None)
+    return _Member(file, result.format, key, row, samples, (guess, 1.0))
 
 
 def _values(column: _Column) -> Iterator[Reading]:
     """Every reading of a column, as fractions."""
     if column.own is not None and column.own.score is not None:
-        said = f"the leaderboard's score of {column.id} = {column.own.score:.6g}"
-        yield Reading(column.own.score / 100, column.id, " and ".join(column.keys), (said,), 0)
+        said, metric = f"the leaderboard's score of {column.id} = {column.own.score:.6g}", " and ".join(column.keys)
+        limits = _hull([(0.0, 1.0), _limits(column, column.keys)])
+        yield Reading(column.own.score / 100, column.id, metric, (said,), 0, "plain", column.leaves, limits)
     for metric, keys, cost in _metrics(column):
+        limits = _limits(column, keys)
         read = [_mean_of_numbers(member.row.numbers, keys) for member in column.members]
         numbers = [one for one in read if one is not None]
         if len(numbers) == len(read):
+            is_plain = len(numbers) == len(keys) == 1 and not column.is_part
+            of, total = f"{metric} of {column.id}", column.cost + cost
             for value, steps, more in _means(column, numbers):
-                yield Reading(value, column.id, metric, (f"{metric} of {column.id}", *steps), column.cost + cost + more)
+                kind: Kind = "plain" if is_plain and not more else "derived"
+                yield Reading(value, column.id, metric, (of, *steps), total + more, kind, column.leaves, limits)
+            for value, steps, more in _left_out(column, numbers):
+                yield Reading(value, column.id, metric, (of, *steps), total + more, "guess", column.leaves, limits)
         for row in column.rows:
             of_group = _mean_of_numbers(row, keys)
             if of_group is not None:
                 said = f"{metric} of the group's own row = {of_group:.6g}"
-                yield Reading(of_group, column.id, metric, (said,), column.cost + cost + OTHER_MEAN)
+                total = column.cost + cost + OTHER_MEAN
+                yield Reading(of_group, column.id, metric, (said,), total, "plain", column.leaves, limits)
+
+
+def _limits(column: _Column, keys: Sequence[str]) -> _Bounds:
+    """The least and the greatest value that a reading of these metrics can have, as far as is known; as fractions."""
+    found = []
+    for member in column.members:
+        for key in keys:
+            kind = kind_of(format_of(member.format).split_key(key)[0])
+            low, high = member.row.ranges.get(key) or (kind.range if kind else (-inf, inf))
+            value = measured(member.row.numbers.get(key))
+            if value is not None and not low <= value <= high:  # in percent, or wrong
+                low, high = (100 * low, 100 * high) if 100 * low <= value <= 100 * high else (-inf, inf)
+            found.append((min(low, _normalized(low, member.bounds)), high))
+    return _hull(found)
 
 
 def _mean_of_numbers(row: Mapping[str, object], keys: Sequence[str]) -> float | None:
@@ -327,10 +468,14 @@ def _means(column: _Column, values: Sequence[float]) -> Iterator[_Way]:
     yield from _mean_readings(values, bounds, [], "", 0)
     if all(sizes) and len(set(sizes)) > 1:
         yield from _mean_readings(values, bounds, sizes, "", OTHER_MEAN)
-    if 2 < len(values) <= MOST_MEMBERS:
-        for place, member in enumerate(column.members):
-            rest, others = _without(values, place), _without(bounds, place)
-            yield from _mean_readings(rest, others, [], member.key, LEFT_OUT)
+
+
+def _left_out(column: _Column, values: Sequence[float]) -> Iterator[_Way]:
+    """The same with one member fewer."""
+    bounds = [member.bounds for member in column.members]
+    for place, member in enumerate(column.members if 2 < len(values) <= MOST_MEMBERS else ()):
+        rest, others = _without(values, place), _without(bounds, place)
+        yield from _mean_readings(rest, others, [], member.key, LEFT_OUT)
 
 
 def _without(values: Sequence[T], place: int) -> list[T]:
@@ -370,19 +515,22 @@ def _scales(raw: float, bounds: _Bounds, steps: tuple[str, ...], cost: int) -> I
             yield plain, below, cost + OTHER_SCALE + UNCLIPPED
 
 
-def _averages(tasks: Sequence[TaskScore], scores: Scores) -> Iterator[Reading]:
+def _averages(tasks: Sequence[TaskScore], scores: Scores) -> list[Reading]:
     """The leaderboard's average, and the means of scores and of raw values, each also with one task left out."""
+    found = []
     if scores.average is not None:
         steps = (f"the leaderboard's average of {len(scores.averaged)} {scores.over} = {scores.average:.6g}",)
-        yield Reading(scores.average / 100, "average", "", steps, 0)
+        found.append(Reading(scores.average / 100, "average", "", steps, 0, "plain"))
     for name, values in (
         ("scores", [(one.score or 0.0) / 100 for one in tasks]),
         ("raw values", [one.raw or 0.0 for one in tasks]),
     ):
         if len(values) > 1:
-            yield _plain_mean(values, f"{name} of {len(values)} tasks", OTHER_MEAN)
+            found.append(_plain_mean(values, f"{name} of {len(values)} tasks"))
         for place, task in enumerate(tasks if len(values) > 2 else ()):
-            yield _plain_mean(_without(values, place), f"{name} without {task.id}", LEFT_OUT)
+            rest = _plain_mean(_without(values, place), f"{name} without {task.id}")
+            found.append(replace(rest, cost=LEFT_OUT, kind="guess"))
+    return found
 
 
 def _two_changes(columns: Sequence[_Column], asked: str) -> Iterator[Reading]:
@@ -397,18 +545,19 @@ def _two_changes(columns: Sequence[_Column], asked: str) -> Iterator[Reading]:
                 if one.cost < LEFT_OUT and abs(one.value - values[place]) > 1e-9:
                     mean = fsum([*_without(values, place), one.value]) / len(values)
                     said = f"plain mean of the {name} of {len(values)} tasks, {task.id} by this reading = {mean:.6g}"
-                    yield Reading(mean, "average", one.metric, (*one.steps, said), TWO_CHANGES + one.cost)
+                    steps, cost = (*one.steps, said), TWO_CHANGES + one.cost
+                    yield Reading(mean, "average", one.metric, steps, cost, "guess", one.leaves)
     for column in columns if asked != "average" else ():
         for one in (one for one in _values(column) if one.is_raw and one.cost < LEFT_OUT and one.value <= 1):
             for choices in USUAL_CHOICES:
                 value = _normalized(one.value, (1 / choices, 1.0))
-                said = f"normalized by guessing among {choices} = {value:.6g}"
-                yield replace(one, value=value, steps=(*one.steps, said), cost=OTHER_GUESS + one.cost)
+                steps = (*one.steps, f"normalized by guessing among {choices} = {value:.6g}")
+                yield replace(one, value=value, steps=steps, cost=OTHER_GUESS + one.cost, kind="guess")
 
 
-def _plain_mean(values: Sequence[float], of: str, cost: int) -> Reading:
+def _plain_mean(values: Sequence[float], of: str) -> Reading:
     mean = fsum(values) / len(values)
-    return Reading(mean, "average", "", (f"plain mean of the {of} = {mean:.6g}",), cost)
+    return Reading(mean, "average", "", (f"plain mean of the {of} = {mean:.6g}",), OTHER_MEAN)
 
 
 def _mean(values: Sequence[float], sizes: Sequence[int]) -> float:

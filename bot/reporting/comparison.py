@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
 from bot.evaluation.finding import counted, examples, first_few, grouped
-from bot.evaluation.reported import LEFT_OUT, Reading, Readings
+from bot.evaluation.reported import Reading, Readings
 from bot.evaluation.statistics import FEWEST_TASKS, LEVEL, mcnemar_p
 from bot.reporting.escape import brief, code, plain_markup, visible
 from bot.reporting.table import Cell, Table, markdown_table, text_table
@@ -417,36 +417,55 @@ REPORTED_SCHEMA = "leaderboard-bot/reported/1"
 READINGS_SHOWN = 3  # readings that the text lists
 
 
-def reported_text(readings: Readings, settings: Sequence[tuple[str, str, str]] = ()) -> str:
-    """The readings that give the number, simplest first, or the nearest where none does.
-
-    `settings` are those of the results of which another value is known to move numbers, each with what it does.
-    """
-    text = readings.reported.text
+def reported_text(readings: Readings) -> str:
+    """The readings that give the number, simplest first, or the nearest and how they were measured where none does."""
+    text = visible(readings.reported.text)
+    if readings.limits:
+        low, high = readings.limits
+        unit = " %" if readings.reported.top > 1 else ""
+        return f"No score of these results can be {text}: their metrics lie between {low:.4g} and {high:.4g}{unit}.\n"
     tried = f"{counted(readings.tried, 'reading')} tried; {_odds(readings.by_chance)}"
     if not readings.fitting:
-        nearest = "\n".join(
-            _lines(one, f"off by {one.value - readings.reported.value:+.4g}") for one in readings.nearest
-        )
-        measured = "\n".join([f"  {title} {brief(value)}: {what}" for title, value, what in settings])
-        how = (
-            f"\nThey were measured so; with another setting the number is another:\n\n{measured}\n" if measured else ""
-        )
-        return f"No reading of these results gives {text} ({tried}). The nearest:\n\n{nearest}{how}"
-    simple = [one for one in readings.fitting if one.cost <= LEFT_OUT] or readings.fitting
-    shown = simple[:READINGS_SHOWN]
-    found = "\n".join(
-        _lines(one, f"off by {one.value - readings.reported.value:+.2g}" if readings.is_guess else "") for one in shown
-    )
-    more = len(readings.fitting) - len(shown)
+        return f"No reading of these results gives {text} ({tried}). {_nearest_text(readings)}"
+    shown = [one for one in readings.fitting if one.kind != "guess"] or list(readings.fitting)
+    found = "\n".join(_lines(one, _off(one, readings) if readings.is_guess else "") for one in shown[:READINGS_SHOWN])
+    more = len(readings.fitting) - len(shown[:READINGS_SHOWN])
     rest = f"\n… and {counted(more, 'longer reading')}; --format json lists all\n" if more > 0 else ""
     first = readings.fitting[0]
     what = f"{visible(first.task)}: {visible(first.steps[-1])} ({tried})."
     if readings.is_guess:
-        others = f"{readings.rivals} values of readings as simple are near this number"
-        what += f" It is a guess: {others if readings.has_rivals else 'no simple reading gives this number'}."
+        what += f" It is a guess: {_why_guess(readings)}."
     is_it = "may be" if readings.is_guess else "is most simply" if len(readings.fitting) > 1 else "is"
     return f"{text} {is_it} {what}\n\n{found}{rest}"
+
+
+def _nearest_text(readings: Readings) -> str:
+    """The nearest readings of whole tasks, any that is nearer, and how these were measured."""
+    shown, value = readings.whole or readings.nearest, readings.reported.value
+    nearer = [one for one in readings.nearest if abs(one.value - value) < abs(shown[0].value - value)]
+    parts = ["The nearest of whole tasks:\n" if nearer else "The nearest:\n"]
+    parts += [_lines(one, _off(one, readings)) for one in shown]
+    if nearer:
+        parts.append("Nearer are these, of one subtask, with something left out or with two changes:\n")
+        parts += [_lines(one, _off(one, readings)) for one in nearer]
+    if readings.settings:
+        parts.append("They were measured so; with another setting the number is another:\n")
+        parts += [f"  {title} {brief(values)}: {what}" for title, values, what in readings.settings]
+    if any(title == "MMLU implementation" for title, _, _ in readings.settings):
+        parts.append("\nWhich numbers of MMLU may be compared: leaderboard-bot audit mmlu")
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def _off(reading: Reading, readings: Readings) -> str:
+    return f"off by {reading.value - readings.reported.value:+.{2 if readings.fitting else 4}g}"
+
+
+def _why_guess(readings: Readings) -> str:
+    if readings.fitting[0].kind == "guess":
+        return "no simple reading gives this number"
+    if readings.rivals == 1:
+        return "so few digits fit many numbers"
+    return f"{readings.rivals} values of readings as simple are near this number"
 
 
 def _odds(by_chance: float) -> str:
@@ -468,12 +487,19 @@ def reported_json(readings: Readings) -> dict[str, Any]:
         "readings": [_reading_object(one) for one in readings.fitting],
         "tried": readings.tried,
         "by_chance": readings.by_chance,
-        "nearest": [_reading_object(one) for one in readings.nearest],
         "is_guess": readings.is_guess,
-        "rivals": readings.rivals,
-        "rivals_by_chance": readings.rivals_by_chance,
+        "nearest": [_reading_object(one) for one in readings.nearest],
+        "whole": [_reading_object(one) for one in readings.whole],
+        "limits": list(readings.limits) if readings.limits else None,
+        "settings": [{"name": name, "values": values, "effect": what} for name, values, what in readings.settings],
     }
 
 
 def _reading_object(reading: Reading) -> dict[str, Any]:
-    return {"value": reading.value, "task": reading.task, "metric": reading.metric, "steps": list(reading.steps)}
+    return {
+        "value": reading.value,
+        "task": reading.task,
+        "metric": reading.metric,
+        "files": list(reading.files),
+        "steps": list(reading.steps),
+    }

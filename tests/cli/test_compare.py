@@ -401,8 +401,10 @@ def test_a_number_of_another_mmlu_leads_to_its_audit() -> None:
     mmlu = Path(REFERENCE) / "lm_eval_old" / "llama-7B_mmlu_5-shot.json"
     told = completed("explain", str(mmlu), "--reported", "35.1")
     assert told.returncode == 1
-    assert "their MMLU is that of the harness of early 2023 (choice texts are scored)" in told.stderr
+    assert "  MMLU implementation the harness of early 2023 (choice texts are scored): " in told.stdout
     assert told.stdout.startswith("No reading of these results gives 35.1 (")
+    settings = json.loads(completed("explain", str(mmlu), "--reported", "35.1", "-f", "json").stdout)["settings"]
+    assert settings[0]["values"] == "the harness of early 2023 (choice texts are scored)"
 
 
 def test_what_is_no_result_has_no_reported_number() -> None:

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from bot.errors import CallError
-from bot.evaluation.compare import compare, moving_settings, run_of_results
+from bot.evaluation.compare import compare, run_of_results
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.reported import Readings, parse_reported, read_reported
+from bot.evaluation.reported import Readings, parse_reported, read_reported, with_settings
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import Judgement
@@ -40,9 +40,10 @@ def judged(data: bytes, leaderboard: str = "open-llm-v2") -> Judgement:
 
 
 def asked(judgement: Judgement, text: str, task: str = "") -> Readings:
-    results = [verdict.result for verdict in judgement.verdicts if verdict.result is not None]
+    results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
-    return read_reported(results, scores, judgement.leaderboard, parse_reported(text), task)
+    found = read_reported(results, scores, judgement.leaderboard, parse_reported(text), task)
+    return with_settings(found, results)
 
 
 def first_tasks(readings: Readings) -> list[str]:
@@ -63,8 +64,7 @@ def test_the_average_that_compare_prints_is_found(kestrel: Judgement) -> None:
 
 
 def test_where_nothing_fits_what_is_known_to_move_such_numbers_is_said(kestrel: Judgement) -> None:
-    results = [verdict.result for verdict in kestrel.verdicts if verdict.result is not None]
-    told = reported_text(asked(kestrel, "60.1", "ifeval"), moving_settings(results, {"leaderboard_ifeval"}))
+    told = reported_text(asked(kestrel, "60.1", "ifeval"))
     assert "\n  few-shot examples 0: " in told
     assert "\n  chat template no: the question is put into the model's chat form" in told
 
@@ -103,20 +103,56 @@ def test_a_subtask_that_was_left_out_is_named(kestrel: Judgement) -> None:
     assert any("without leaderboard_musr_object_placements" in step for one in found for step in one.steps)
 
 
-def test_the_nearest_readings_are_simple_ones_of_whole_tasks(kestrel: Judgement) -> None:
+def test_the_nearest_readings_are_told_and_the_nearest_of_whole_tasks_first(kestrel: Judgement) -> None:
     result = kestrel.rows[0].result
     subtask = 100 * result.leaves["leaderboard_musr_team_allocation"].numbers["acc_norm,none"]
-    nearest = asked(kestrel, f"{subtask + 0.0123:.4f}").nearest
-    assert len(nearest) == 3
-    assert not any(one.task.startswith("leaderboard_musr_") for one in nearest)
-    assert not any(" without " in step for one in nearest for step in one.steps)
+    found = asked(kestrel, f"{subtask + 0.0123:.4f}")
+    assert abs(found.nearest[0].value - found.reported.value) < 0.0124
+    assert len(found.whole) == 3
+    assert not any(one.task.startswith("leaderboard_musr_") or one.kind == "guess" for one in found.whole)
+    told = reported_text(found)
+    assert told.index("The nearest of whole tasks:") < told.index("Nearer are these, of one subtask, ")
 
 
-def test_what_leaves_something_out_is_said_as_a_guess_with_its_rivals(kestrel: Judgement) -> None:
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("27", "27 is gpqa: raw value 0.267677 (3 readings tried; 1 random number in 34 would fit).\n"),
+        ("26.8", "26.8 is gpqa: raw value 0.267677 (3 readings tried; 1 random number in 334 would fit).\n"),
+        ("26.7%", "26.7% is gpqa: cut, not rounded, to 26.7% (3 readings tried; 1 random number in 250 would fit)."),
+        ("0.2676", "0.2676 is gpqa: cut, not rounded, to 0.2676 ("),
+        ("3510", "No score of these results can be 3510: their metrics lie between 0 and 100 %.\n"),
+        ("-5", "No score of these results can be -5: their metrics lie between 0 and 100 %.\n"),
+    ],
+)
+def test_a_metric_as_the_file_has_it_a_cut_number_and_one_that_cannot_be(text: str, told: str) -> None:
+    row = {"exact_match,strict-match": 0.00505, "exact_match,flexible-extract": 0.267677, "exact_match,none": 0.71}
+    assert reported_text(asked(judged(json.dumps(lm_eval({"gpqa": row})).encode()), text)).startswith(told)
+
+
+def test_a_reading_names_its_file_and_in_what_that_differs_from_others_with_the_task() -> None:
+    files = []
+    for shots, value in (8, 0.0803), (5, 0.0205):
+        data = lm_eval({"gsm8k": {"exact_match,strict-match": value}})
+        files.append(parse_submission(f"{shots}.json", {"": json.dumps(data | {"n-shot": {"gsm8k": shots}}).encode()}))
+    told = reported_text(asked(judge_all(files, declared()), "11.0", "gsm8k"))
+    for place in "8.json: few-shot examples 8\n", "5.json: few-shot examples 5\n", "  few-shot examples 5, 8: ":
+        assert place in told
+
+
+def test_of_settings_that_no_file_records_nothing_is_said() -> None:
+    data = lm_eval({"gpqa": {"exact_match,none": 0.71}})
+    told = []
+    for template in {}, {"chat_template": None}:
+        file = {key: value for key, value in data.items() if not key.startswith("chat_template")} | template
+        told.append("chat template" in reported_text(asked(judged(json.dumps(file).encode()), "26.8")))
+    assert told == [False, True]
+
+
+def test_what_leaves_something_out_is_said_as_a_guess(kestrel: Judgement) -> None:
     scores = [task.score or 0.0 for task in kestrel.rows[0].scores.tasks if task.id != "gpqa"]
     found = asked(kestrel, f"{sum(scores) / len(scores):.2f}")
     assert found.is_guess
-    assert found.rivals >= len(found.fitting)
     told = reported_text(found)
     assert " may be average: plain mean of the scores without gpqa" in told
     assert "It is a guess: no simple reading gives this number." in told
@@ -307,7 +343,9 @@ def test_what_is_no_number_is_refused(text: str) -> None:
         ("0.6915", 0.6915, 0.0001, False),
         ("47,88 %", 47.88, 0.01, True),
         ("7", 7, 1, False),
-        ("1e3", 1000, 1000, False),
+        ("1e3", 1000, 1, False),
+        ("34.24 ± 0.4", 34.24, 0.01, False),
+        ("34.2 +/- 0.4%", 34.2, 0.1, True),
         ("6.9e-1", 0.69, 0.01, False),
     ],
 )
@@ -317,8 +355,10 @@ def test_the_digits_say_how_exact_a_number_is(text: str, value: float, unit: flo
 
 
 def test_an_unknown_task_is_refused(kestrel: Judgement) -> None:
-    with pytest.raises(CallError, match="there is no task nothing"):
+    with pytest.raises(CallError, match="there is no task nothing in these results; they have ifeval, "):
         asked(kestrel, "33.60", "nothing")
+    with pytest.raises(CallError, match="there is no task mmlu-pro in these results; near it is mmlu_pro"):
+        asked(kestrel, "33.60", "mmlu-pro")
 
 
 @pytest.mark.slow
@@ -328,7 +368,7 @@ def test_random_numbers_fit_as_often_as_chance_says(kestrel: Judgement) -> None:
     for _ in range(1500):
         text = f"{draw.uniform(0, 100):.1f}"
         found = asked(kestrel, text)
-        hits += len({round(one.value, 1) for one in found.fitting})
+        hits += bool(found.fitting)
         expected += found.by_chance
     assert abs(hits - expected) < 4 * expected**0.5
 

@@ -386,9 +386,14 @@ def _source(top: Mapping[str, Any], config: Mapping[str, Any]) -> str:
     return text(top.get("model_source")) or text(config.get("model"))
 
 
-def _is_chat(top: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
-    """Whether a template was applied: here, or by a service that takes chats alone, which writes an empty one."""
-    return bool(top.get("chat_template_sha") or top.get("chat_template")) or "chat" in _source(top, config).split("-")
+def _is_chat(top: Mapping[str, Any], config: Mapping[str, Any]) -> bool | None:
+    """Whether a template was applied: here, or by a service that takes chats alone, which writes an empty one.
+
+    None where the key is missing beside one that came with it.
+    """
+    if top.get("chat_template_sha") or top.get("chat_template") or "chat" in _source(top, config).split("-"):
+        return True
+    return None if "model_name_sanitized" in top and "chat_template" not in top else False
 
 
 def rerun(wanted: Rerun) -> str:
