@@ -53,6 +53,7 @@ from bot.platforms.inputs import find_places, in_repositories
 from bot.platforms.platform import open_target
 from bot.publishing.board import CSV_NAME
 from bot.publishing.card import BEGIN, END
+from bot.publishing.entry import board_declaration_path
 from bot.publishing.publication import Form
 from bot.reporting.draft import draft_text, left_to_decide
 from bot.reporting.escape import brief, visible
@@ -493,5 +494,5 @@ def card_text(board: NewBoard, declared: Leaderboard) -> str:
 {END}
 
 Each row is a file in `entries/`, with all of its numbers and the files that they come from. Results are pushed to
-`{board.source}`. What they must hold and how they are scored is in `{BOARD}`.
+`{board.source}`. What they must hold and how they are scored is in `{board_declaration_path(declared.id)}`.
 """

@@ -37,6 +37,7 @@ from bot.evaluation.verdict import CommitFact, LeafRun, Repeat, Row, RowFacts, V
 
 Leaves = dict[str, list[Measurement]]
 LeavesOfRows = Mapping[RowKey, frozenset[str]]
+Beside = tuple[LeavesOfRows, Mapping[str, frozenset[str]]]  # `others` and `formats` of a RowCase
 
 log = logging.getLogger(__name__)
 NO_ROW_FACTS = RowFacts()
@@ -92,8 +93,20 @@ def join_rows(
         return {other: leaves(other) for other in near[:MOST_OTHERS] if other != key}
 
     rules = [rule for rule in ROW_RULES if rule.can_find(leaderboard, facts)]
+    accepted = leaderboard.harness.formats
+    formats = _formats(by_key, accepted) if len(accepted) > 1 else {}
     wanted = (key for key in keys if only is None or key in only)
-    return [_row(key, by_key[key], leaderboard, facts, others(key), rules=rules) for key in wanted]
+    return [_row(key, by_key[key], leaderboard, facts, (others(key), formats), rules=rules) for key in wanted]
+
+
+def _formats(by_key: Mapping[RowKey, Sequence[Verdict]], accepted: Collection[str]) -> dict[str, frozenset[str]]:
+    """By leaf the accepted formats of the results that measured it."""
+    found: dict[str, set[str]] = {}
+    for verdict in [verdict for verdicts in by_key.values() for verdict in verdicts]:
+        if verdict.measurements is not None and (used := verdict.parsed.format) in accepted:
+            for one in verdict.measurements.present:
+                found.setdefault(one.required.leaf.id, set()).add(used or "")
+    return {leaf: frozenset(formats) for leaf, formats in found.items()}
 
 
 def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> dict[RowKey, list[Verdict]]:
@@ -108,13 +121,13 @@ def _row(
     verdicts: Sequence[Verdict],
     leaderboard: Leaderboard,
     facts: Facts,
-    others: LeavesOfRows,
+    beside: Beside,
     *,
     rules: Iterable[Rule],
 ) -> Row:
     """The row of a key. Where the bot itself fails on its files, a rejected row says so, and no other row is lost."""
     try:
-        return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts, others, rules)
+        return _judged(_join(key, verdicts, leaderboard, facts), verdicts, facts, beside, rules)
     except Exception as error:
         log.exception("joining the files of %s failed", key.text)
         lead = verdicts[0]
@@ -449,9 +462,9 @@ def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
             yield Repeat(task_id, leaf_id, tuple(different.values()))
 
 
-def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts, others: LeavesOfRows, rules: Iterable[Rule]) -> Row:
+def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts, beside: Beside, rules: Iterable[Rule]) -> Row:
     """The row with the findings of the rules of rows."""
-    case = RowCase(row, row.leaderboard, facts, others)
+    case = RowCase(row, row.leaderboard, facts, *beside)
     parsed = [verdict.parsed for verdict in verdicts]
     asked = [rule for rule in rules if not rule.looks_at or getattr(row, rule.looks_at)]
     found = [finding for rule in asked for finding in findings_of(rule, case, row.lead.path, row.leaderboard)]

@@ -134,6 +134,16 @@ class PageContent:
         return board_of((row.entry for row in self.board.rows), self.board.leaderboard.id)
 
     @cached_property
+    def formats(self) -> dict[str, set[str]]:
+        """By leaf the formats of the files that rows have it from."""
+        found: dict[str, set[str]] = {}
+        for entry in (row.entry for row in self.board.rows):
+            of_file = {file.path: file.format for file in entry.evidence}
+            for leaf in (leaf for task in entry.tasks for leaf in task.leaves):
+                found.setdefault(leaf.id, set()).update([of_file[leaf.file]] if leaf.file in of_file else ())
+        return found
+
+    @cached_property
     def audit(self) -> BoardAudit:
         """The audit of the columns against each other."""
         return audit_board(self.table)

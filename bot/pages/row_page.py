@@ -108,7 +108,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         commit_url=f"{page}/tree/{entry.model.revision}" if page and len(entry.model.revision) == WHOLE else "",
         verify=verify_command(content.target, entry.path),
         missing="; ".join(_missing(entry, content.board.leaderboard)),
-        measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing)),
+        measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing), content.formats),
         moved_to=head if head and entry.model.revision and head != entry.model.revision else "",
         standing=_standing(content, row),
         strengths=_strengths(content, row, places),

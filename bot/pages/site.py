@@ -12,7 +12,6 @@ from markupsafe import Markup
 from msgspec.structs import replace
 
 from bot import HOME
-from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page
 from bot.pages.badge import BADGED, badge_of, badge_path
@@ -85,16 +84,17 @@ def about_page(content: PageContent) -> bytes:
         schemas={JSON_NAME: SCHEMA, "changes.jsonl": CHANGE_SCHEMA},
         others=others,
         first=first,
-        measure=_measured_alike(first, board) if first else [],
+        measure=_measured_alike(first, content) if first else [],
         newest=max((row.entry.date for row in content.board.rows), default="")[:10],
     )
 
 
-def _measured_alike(entry: Entry, leaderboard: Leaderboard) -> list[str]:
+def _measured_alike(entry: Entry, content: PageContent) -> list[str]:
     """The commands that measure a reader's model, for every leaf, as a row was measured."""
     model = replace(entry.model, id="YOU/MODEL", revision="COMMIT")
-    leaves = {leaf.id for task in leaderboard.tasks for leaf in task.leaves}
-    return measure_commands(replace(entry, model=model), leaderboard, leaves)
+    declared = content.board.leaderboard
+    leaves = {leaf.id for _, leaf in declared.leaves()}
+    return measure_commands(replace(entry, model=model), declared, leaves, content.formats)
 
 
 class Site(Mapping[str, bytes]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from pathlib import PurePath
 
 from bot.evaluation.formats import find_format
@@ -18,6 +18,7 @@ from bot.reporting.escape import visible
 HUB = "hf://"
 KEEPERS = ("hf://datasets/", "hf://spaces/")  # pages of models keep no declaration
 KEPT = re.compile(r"(?:\A|/)declarations/[0-9a-f]{64}\.toml\Z")
+NO_FORMATS: Mapping[str, Container[str]] = {}
 LATER = "If the target does not have this declaration yet, ask the maintainers for it."
 
 
@@ -48,12 +49,14 @@ def verify_command(target: str, entry: str) -> str:
     return f"leaderboard-bot verify {quoted(target)} {quoted(entry)}" if target else ""
 
 
-def measure_commands(entry: Entry, leaderboard: Leaderboard, leaves: Container[str]) -> list[str]:
+def measure_commands(
+    entry: Entry, leaderboard: Leaderboard, leaves: Container[str], formats: Mapping[str, Container[str]] = NO_FORMATS
+) -> list[str]:
     """The calls that measure leaves of a leaderboard in the setup of a row, those with equal shots by one call.
 
     A leaf is measured by its own format, of several by that of the row's newest file; the first call of a format begins
     with that which installs the version. There is no call where a format has none, or the model was quantized: the
-    entry does not say how.
+    entry does not say how. `formats` has those of the board's rows by leaf.
     """
     newest = next((file.format for file in entry.evidence), "")
     if entry.model.precision not in DTYPES | {"", "unknown"}:
@@ -61,7 +64,8 @@ def measure_commands(entry: Entry, leaderboard: Leaderboard, leaves: Container[s
     calls: dict[tuple[str, int | None], list[str]] = {}
     for task in leaderboard.tasks:
         for leaf in (one for one in task.leaves if one.id in leaves):
-            written = leaderboard.formats_of(leaf)
+            every, had = leaderboard.formats_of(leaf), formats.get(leaf.id)
+            written = [one for one in every if had is None or one in had] or every
             used = newest if newest in written else written[0]
             calls.setdefault((used, task.num_fewshot), []).append(leaf.key(used))
     found: list[str] = []

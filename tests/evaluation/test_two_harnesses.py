@@ -12,6 +12,9 @@ from bot.publishing.compared_rows import settings_of
 from bot.publishing.entry import entry_of
 from bot.publishing.repeat import measure_commands
 from tests.evaluation.joined_rows import row_of
+from tests.evaluation.judging import judgement_of
+from tests.evaluation.test_every_eval_ever import record
+from tests.evaluation.test_every_eval_ever import result as eee_result
 from tests.world.results import result
 
 PINS = """
@@ -104,3 +107,15 @@ def test_a_missing_leaf_is_measured_by_its_own_tool() -> None:
     assert installing == f"pip install 'lighteval @ git+https://github.com/huggingface/lighteval@{'0f3c' * 10}'"
     assert call.startswith("lighteval accelerate model_name=")
     assert "'quiz|0'" in call
+
+
+def test_what_other_results_have_from_another_format_has_no_command_of_the_rows_harness() -> None:
+    """As a lab has it: one task of lm-eval, another from records of Every Eval Ever, and a model without the record."""
+    text = (
+        board(pins="").text.replace('"lighteval"', '"every-eval-ever"').replace("keys = { lighteval", "keys = { helm")
+    )
+    declared = parse_leaderboard(text, "two", "two.toml")
+    quiz = record(eee_result("quiz", 0.5, evaluation_description="acc"), source="evaluation_run")
+    files = {"a.json": of_lm_eval(), "b.json": quiz}
+    [finding] = [one for row in judgement_of(files, declared).rows for one in row.findings if one.task == "quiz"]
+    assert (finding.hint, finding.command) == ("add a result of it; the board's others are of Every Eval Ever", "")

@@ -20,16 +20,19 @@ Another file has it, but only one records revision or precision: name it with `-
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from bot.evaluation.finding import Severity, counted, examples, grouped, shown
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import PRECISIONS
 from bot.evaluation.formats.format import Rerun
-from bot.evaluation.identity import why_no_mapping
+from bot.evaluation.identity import is_folders, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, refuses_gen_kwargs, sizes
 from bot.evaluation.result import HarnessVersion, Result
+from bot.evaluation.row_key import WHOLE, RowKey
 from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule, with_groups
 from bot.evaluation.task import Leaf
@@ -55,9 +58,12 @@ def missing_task(case: RowCase) -> Violations:
 def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     task, result = missing[0].task, case.row.result
     keys = list(dict.fromkeys(required.leaf_key for required in missing))
-    formats = list(dict.fromkeys(one for required in missing for one in case.leaderboard.formats_of(required.leaf)))
+    known_formats = [case.formats.get(one.leaf.id) or case.leaderboard.formats_of(one.leaf) for one in missing]
+    formats = [one for one in case.leaderboard.harness.formats if any(one in some for some in known_formats)]
     hint, command = _advice(case, keys, task.num_fewshot)
-    if result.format not in formats:
+    if result.format not in formats and format_of(formats[0]).rerun is None:
+        hint, command = f"add a result of it; the board's others are of {format_of(formats[0]).title}", ""
+    elif result.format not in formats:
         known = format_of(formats[0])
         wanted = Rerun(replace(result.model, args=""), tuple(leaf.key(known.id) for leaf in _leaves(missing)), None, {})
         command = known.rerun(wanted) if known.rerun else ""
@@ -120,31 +126,48 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
 
 
 def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> tuple[str, str]:
-    """Say that another row has a missing leaf and would be this one if all files said what was measured, and how to."""
+    """Say that another row of this model has a missing leaf, and what tells the two apart.
+
+    Where that is only what files leave out, the second text says how to make them one row.
+    """
     ours, wanted = case.row.key, {required.leaf.id for required in missing}
     for key, leaves in case.others.items():
-        settings = ("revision", ours.revision, key.revision), ("precision", ours.precision, key.precision)
-        unlike = [(name, here, there) for name, here, there in settings if here != there]
-        is_like = key.chat_template == ours.chat_template and not any(here and there for _, here, there in unlike)
-        if unlike and is_like and wanted & leaves:
+        unlike = [(name, here, there) for name, here, there in _settings(ours, key) if here != there]
+        if unlike and wanted & leaves:
             told = [
                 f"the {name} is {shown(there) or UNSAID} there and {shown(here) or UNSAID} here"
                 for name, here, there in unlike
             ]
+            is_unsaid = not any(here and there for _, here, there in unlike)
             called = (not ours.revision and case.row.lead.called) or ours.model
-            remedies = [_remedy(called, ours.model, name, here or there) for name, here, there in unlike]
-            return f"; another row of this model has it, but {' and '.join(told)}", ", and ".join(
-                filter(None, remedies)
-            )
+            remedies = [_remedy(case, called, name, here or there) for name, here, there in unlike if is_unsaid]
+            said = f"; another row of this model has it, but {' and '.join(told)}"
+            return said, ", and ".join(filter(None, remedies))
     return "", ""
 
 
-def _remedy(called: str, model: str, name: str, value: str) -> str:
+def _settings(ours: RowKey, theirs: RowKey) -> Iterator[tuple[str, str, str]]:
+    """What keeps rows of a model apart, by its name, with the value of each."""
+    yield "revision", ours.revision, theirs.revision
+    yield "precision", ours.precision, theirs.precision
+    here, there = ("used" if key.chat_template else "not used" for key in (ours, theirs))
+    yield "chat template", here, there
+
+
+def _remedy(case: RowCase, called: str, name: str, value: str) -> str:
     """How to say the revision or the precision that a file of the model leaves out; "" where nothing can."""
+    model, board = case.row.key.model, case.leaderboard
     if name == "precision":
         return f'`precision = "{value}"` in the declaration' if value in PRECISIONS else ""
     mapped = f"{model}@{value}"
-    return "" if why_no_mapping(called, mapped) else f"`--model-name {called}={mapped}` (or `identity` in bot.toml)"
+    if why_no_mapping(called, mapped):
+        return ""
+    is_declared = board.id not in shipped() and not is_folders(called) and len(value) == WHOLE
+    return (
+        f'`"{called}" = "{mapped}"` under [models] in the declaration'
+        if is_declared
+        else (f"`--model-name {called}={mapped}` (or `identity` in bot.toml)")
+    )
 
 
 def _nothing(case: RowCase) -> Violation:

@@ -129,13 +129,15 @@ class Case(msgspec.Struct, frozen=True, gc=False):
 class RowCase(msgspec.Struct, frozen=True, gc=False):
     """One row, joined and scored, with the other submissions of its key.
 
-    `others` has the leaves of the other rows that may be of the same model at the same revision.
+    `others` has the leaves of the other rows that may be of the same model at the same revision. `formats` has, on a
+    board of several formats, those of the results at hand that measured a leaf.
     """
 
     row: Row
     leaderboard: Leaderboard
     facts: Facts = NO_FACTS
     others: Mapping[RowKey, frozenset[str]] = {}
+    formats: Mapping[str, frozenset[str]] = {}
 
     @property
     def result(self) -> Result:

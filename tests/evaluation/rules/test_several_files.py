@@ -72,6 +72,25 @@ def test_a_task_that_files_of_an_unknown_revision_have_is_not_only_missing(revis
     assert finding.hint.startswith("if it is the same model: `--model-name ") is bool(told)
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"/config/model_dtype": "torch.float32"}, "the precision is float32 there and bfloat16 here"),
+        ({"/chat_template": "{{ x }}"}, "the chat template is used there and not used here"),
+        (
+            {"/config/model_dtype": "torch.float32", "/chat_template": "{{ x }}"},
+            "the precision is float32 there and bfloat16 here and the chat template is used there and not used here",
+        ),
+    ],
+)
+def test_a_task_that_another_row_of_the_model_has_is_said_to_be_there(change: dict[str, str], told: str) -> None:
+    args = {"/config/model_args": f"pretrained=example-org/kestrel-7b,revision={base()['config']['model_sha']}"}
+    judgement = judgement_of({"a.json": patched({MMLU_PRO: ABSENT}), "b.json": patched({**args, **change})})
+    [finding] = [found for row in judgement.rows for found in row.findings if found.rule == "missing-task"]
+    assert finding.message.endswith(f"; another row of this model has it, but {told}")
+    assert finding.hint == "measure it (lm-eval 0.4.9):"
+
+
 def test_a_file_that_leaves_out_revision_and_precision_is_told_how_to_join_the_other() -> None:
     args = {"/config/model_args": "pretrained=example-org/kestrel-7b", "/config/model_dtype": ""}
     bare = patched({"/config/model_sha": "", "/config/model_revision": "", MMLU_PRO: ABSENT, **args})
