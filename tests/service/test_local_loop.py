@@ -132,6 +132,16 @@ def test_a_board_stands_for_the_declaration_of_its_table_and_not_for_that_of_mos
     assert "its declaration" not in called.stdout  # which gives the same row
 
 
+def test_incomplete_rows_are_counted_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "bot.toml").write_text(SETTINGS)
+    (tmp_path / "tiny.toml").write_text(TINY)
+    part = result("acme/borea-1b", right=(50, 60, None))
+    Folder(tmp_path / "results").push({path_of("acme/atlas-7b"): result(), path_of("acme/borea-1b"): part})
+    settle_command(str(tmp_path / "bot.toml"))
+    line = "2 accepted: 0 on main, 2 open, 0 held, 0 declined, 0 unexplained; 1 of them is incomplete\n"
+    assert capsys.readouterr().out.endswith(line)
+
+
 def test_a_row_of_sound_files_that_is_rejected_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Like 18 reports of EvalScope in modenicheng/llm_eval_evalscope `9dd686f`: three models by one name."""
     (tmp_path / "bot.toml").write_text(SETTINGS)

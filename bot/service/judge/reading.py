@@ -268,7 +268,8 @@ def _lines(
     made = context.made_of(by_key.values(), found)
     committed = {one.path: one.committed for one in found if one.committed is not None}
     lines = {key: RowLine(why) for key, why in made.refused.items()}
-    lines |= {entry.key: RowLine(digest_of(entry), peer_of(by_key[entry.key], committed)) for entry in made.entries}
+    for one in made.entries:
+        lines[one.key] = RowLine(digest_of(one), peer_of(by_key[one.key], committed), one.verdict == "incomplete")
     return {key: lines.get(key, RowLine("")) for key in keys}
 
 

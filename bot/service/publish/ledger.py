@@ -58,7 +58,7 @@ class Ledger:
     unexplained rows that the bot tries by itself. `leaving` says what becomes of rows that are not accepted any more.
     `requests` are those that wait for a merge, `moot` the keys of rows that one of them proposes as they are on main.
     `head` is the commit at main then, "" where there is no such branch. `own_sources` are the repositories of rows on
-    main that nobody watches and no other row uses.
+    main that nobody watches and no other row uses. `incomplete` counts the accepted rows that lack a task.
     """
 
     target: str
@@ -72,6 +72,7 @@ class Ledger:
     moot: Collection[str] = ()
     head: str = ""
     own_sources: Mapping[str, str] = field(default_factory=dict)
+    incomplete: int = 0
 
     @property
     def accepted(self) -> int:
@@ -83,7 +84,8 @@ class Ledger:
         """The ledger in one line."""
         counts = ", ".join(f"{self.counts.get(place, 0)} {words}" for place, words in LEDGER_PLACES)
         line = f"{self.accepted} accepted: {counts}, {len(self.unexplained)} unexplained"
-        return f"{line}; {self.leaving}" if self.leaving else line
+        lacking = f"{self.incomplete} of them {'is' if self.incomplete == 1 else 'are'} incomplete"
+        return "; ".join([line, *([lacking] if self.incomplete else []), *([self.leaving] if self.leaving else [])])
 
     @property
     def lines(self) -> list[str]:
@@ -116,7 +118,8 @@ class Ledger:
         rows = {"unexplained": dict(self.unexplained), "declined_rows": list(self.declined)}
         requests = msgspec.to_builtins(self.requests)
         own = {"own_sources": dict(self.own_sources)}
-        return {"target": self.target, "accepted": self.accepted, **counts, **rows, "requests": requests, **own}
+        numbers = {"accepted": self.accepted, "incomplete": self.incomplete, **counts}
+        return {"target": self.target, **numbers, **rows, "requests": requests, **own}
 
 
 def _first(rows: Sequence[str], what: str) -> list[str]:
@@ -175,7 +178,9 @@ def make_ledger(
     # People call a target by its address, and a folder that is written with dots only by its own name.
     is_dots = "://" not in to and not Path(to).name.strip(".")
     name = Path(context.targets_by_address[to][0].name).resolve().name if is_dots else to
-    return Ledger(to, counts, why, declined, name, tried, f"{counted(leaving, 'other row')}{ends}" if leaving else "")
+    gone = f"{counted(leaving, 'other row')}{ends}" if leaving else ""
+    incomplete = len(context.state.rows.incomplete() & accepted.keys())
+    return Ledger(to, counts, why, declined, name, tried, gone, incomplete=incomplete)
 
 
 def ledgers_due(state: WatchState) -> float | None:

@@ -77,6 +77,7 @@ class RowLine(NamedTuple):
 
     digest: str
     peer: Peer | None = None
+    is_incomplete: bool = False
 
 
 LINE = [submissions.c[name] for name in ("path", "status", "key", "commit", "committed", "why")]
@@ -315,7 +316,7 @@ class Rows(Part):
     def lines(self, keys: Iterable[str]) -> dict[str, RowLine]:
         """The same, with what others are compared with."""
         found = self.select_in(_LINES, keys)
-        return {row.key: RowLine(row.digest, row.peer and PEERS.decode(row.peer)) for row in found}
+        return {row.key: RowLine(row.digest, row.peer and PEERS.decode(row.peer), row.is_incomplete) for row in found}
 
     def peers(self, marks: Iterable[str]) -> list[Peer]:
         """The rows with one of these marks, of each mark those that came first."""
@@ -324,6 +325,10 @@ class Rows(Part):
     def accepted(self) -> dict[str, str]:
         """The digests of the rows that the submissions make now and that can be written."""
         return {row.key: row.digest for row in self.select(_ACCEPTED)}
+
+    def incomplete(self) -> set[str]:
+        """The keys of those among the accepted rows that lack a task."""
+        return {row.key for row in self.select(_ACCEPTED) if row.is_incomplete}
 
     def all_keys(self) -> set[str]:
         """The keys of all rows that were ever made."""
@@ -343,10 +348,14 @@ class Rows(Part):
         with self.db.transaction():
             for some in batches(self.where(**mark) for key in lines.keys() & known for mark in _marks_of(known[key])):
                 self.db.run(_FORGET_MARK, some)
-            values = ((key, one.digest, one.peer and ENCODER.encode(one.peer)) for key, one in lines.items())
-            self.upsert(rows, ({"key": key, "digest": digest, "peer": peer} for key, digest, peer in values))
+            self.upsert(rows, (_stored_line(key, one) for key, one in lines.items()))
             for some in batches(mark for line in lines.values() for mark in _marks_of(line)):
                 self.upsert(row_marks, some)
+
+
+def _stored_line(key: str, line: RowLine) -> dict[str, Any]:
+    peer = line.peer and ENCODER.encode(line.peer)
+    return {"key": key, "digest": line.digest, "is_incomplete": line.is_incomplete, "peer": peer}
 
 
 def _marks_of(line: RowLine) -> Iterator[dict[str, Any]]:

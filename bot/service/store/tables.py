@@ -19,7 +19,7 @@ from sqlalchemy import (
 
 from bot.service.store.database import Words
 
-VERSION = 21  # a state of another version is emptied: that costs one full reading
+VERSION = 22  # a state of another version is emptied: that costs one full reading
 metadata = MetaData()
 
 
@@ -90,6 +90,7 @@ rows = Table(
     key("watch"),
     key("key"),
     Column("digest", Words, nullable=False),
+    Column("is_incomplete", Boolean, nullable=False, default=False),
     Column("peer", LargeBinary),
 )
 # What rows that are alike share, see `Fingerprint.marks`; of each mark the rows in the order in which they came.
