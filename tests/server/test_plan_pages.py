@@ -204,14 +204,14 @@ def test_rows_of_a_plan_stand_by_what_becomes_of_them_and_a_shared_reason_at_non
     best, rest, changed, added = found(page.content).tables
     assert [line[0] for line in best[1:] + rest[1:]] == [f"acme/m{n}" for n in reversed(range(15))]
     assert "Reason" not in best[0]
-    assert changed == [["Row", "Before", "After", "Reason"], ["acme/b", "3.00", "4.00", "other bounds"],
-                       ["acme/a", "1.00", "2.00", "other shots"]]  # fmt: skip
+    assert changed == [["Row", "Average", "Reason"], ["acme/b", "3.00 → 4.00", "other bounds"],
+                       ["acme/a", "1.00 → 2.00", "other shots"]]  # fmt: skip
     assert added == [["Row", "Average"], ["acme/c", "5.00"]]
 
 
 @pytest.mark.parametrize(
     ("values", "heads"),
-    [("Avg 1 → 2", ["Row", "Values"]), ("", ["Row", "Before", "After"])],
+    [("Avg 1 → 2", ["Row", "Values"]), ("", ["Row", "Average"])],
 )
 def test_rows_of_a_table_show_their_values_and_no_empty_averages(values: str, heads: list[str]) -> None:
     rows = [PlannedRow("tiny/a/b/1-x", "a/b", "changed", values=values)]
