@@ -10,7 +10,7 @@ from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, cell, code, visible
 from bot.reporting.shell import shell_lines
-from bot.reporting.text import findings_told, is_spare, spare_said
+from bot.reporting.text import advised_once, findings_told, is_spare, spare_said
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
 ORDER = ("rejected", "incomplete", "accepted")
@@ -47,7 +47,7 @@ def _model(name: str) -> str:
 
 
 def _findings(findings: Sequence[Finding]) -> list[str]:
-    lines = [line for finding in findings for line in finding_markdown(finding)]
+    lines = [line for finding in advised_once(findings) for line in finding_markdown(finding)]
     return [*lines, ""] if lines else []
 
 

@@ -138,13 +138,14 @@ def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> 
     is_short = len(judgement.rows) == 1 and len(messages) <= OF_ONE_ROW and found[0][1].is_error
     columns = "" if is_short else _columns(found, judgement)
     shown = messages.most_common(OF_ONE_ROW if is_short else 1 if columns else MESSAGES_SHOWN)
+    told = {one.message: (one.hint, one.command) for _, one in sorted(found, key=lambda one: bool(one[1].hint))}
     last = ""
-    for message, count in shown:
-        often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""
-        told = max((one for _, one in found if one.message == message), key=lambda one: bool(one.hint))
-        advice = list(_advice_lines(told.hint if told.hint != last else "", told.command))
-        yield from (*_wrapped(f"{often}{visible(message)}", "    ", "    "), *advice)
-        last = told.hint
+    for (hint, command), alike in grouped((told[message], (message, count)) for message, count in shown).items():
+        for message, count in alike:
+            often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""
+            yield from _wrapped(f"{often}{visible(message)}", "    ", "    ")
+        yield from _advice_lines(hint if hint != last else "", command)
+        last = hint
     if len(messages) > len(shown) and not columns:
         yield f"    and {counted(len(messages) - len(shown), 'other message')}"
     yield from _wrapped(columns, "    ", "      ") if columns else ()
@@ -189,9 +190,10 @@ def terminal_row(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = Fals
         lines += [ink.faint(f"  {line}") for line in _circumstances(row)]
     for file in files:
         lines += [ink.faint(f"  {line}") for line in _file_lines(file, row, quiet=quiet)]
-        lines += [line for finding in findings_told(file, row) for line in ("", *finding_lines(finding, ink))]
+        findings = advised_once(findings_told(file, row))
+        lines += [line for finding in findings for line in ("", *finding_lines(finding, ink))]
         lines += [""] if file.findings and file is not files[-1] else []
-    for finding in row.findings:
+    for finding in advised_once(row.findings):
         lines += ["", *finding_lines(finding, ink)]
     if not quiet and any(task.score is not None for task in row.scores.tasks):
         lines += ["", *(f"  {line}" for line in score_lines(row.scores))]
@@ -252,6 +254,15 @@ def is_spare(file: Verdict, row: Row) -> bool:
 def findings_told(file: Verdict, row: Row) -> Sequence[Finding]:
     """The findings of a file; those of one that no row needs say nothing of repairs."""
     return [replace(one, hint="", command="") for one in file.findings] if is_spare(file, row) else file.findings
+
+
+def advised_once(findings: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings; those with the command of an earlier one say so."""
+    told: set[tuple[str, str]] = set()
+    for one in findings:
+        advice = (one.hint, one.command)
+        yield replace(one, hint="the command above does it", command="") if one.command and advice in told else one
+        told.add(advice)
 
 
 def spare_said(row: Row) -> str:

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from bot.cli.app import app
 from bot.evaluation.formats.other_files import kinds
 from bot.evaluation.submission import UnreadPath
+from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, to_json
 from bot.reporting.shell import shell_lines
 from bot.reporting.table import Table, text_table
@@ -266,6 +267,18 @@ def test_the_keys_of_one_file_are_said_of_no_other() -> None:
     text = terminal_text(replace(judgement_of({}), unread=tuple(unread)), PLAIN)
     assert 'not read: results/a.json and 1 more (other): has no "results" object\n' in text
     assert "not read: deploy.yml (other): nothing needs to be done\n" in text
+
+
+def test_the_command_that_measures_all_missing_tasks_is_printed_once() -> None:
+    content = json.loads(without("leaderboard_bbh", "leaderboard_gpqa")) | {"lm_eval_version": None, "git_hash": "01ab"}
+    judgement = judgement_of({"x.json": content})
+    assert len({one.command for one in judgement.rows[0].findings if one.rule == "missing-task"}) == 1
+    for text in (
+        terminal_text(judgement, PLAIN),
+        terminal_text(judgement, PLAIN, whole=True),
+        judgement_markdown(judgement),
+    ):
+        assert (text.count("BBH is missing"), text.count("GPQA is missing"), text.count("pip install")) == (1, 1, 1)
 
 
 def test_what_every_row_lacks_is_said_once_of_all_and_a_short_text_stays_whole() -> None:
