@@ -18,6 +18,7 @@ from bot.errors import CallError, MalformedResult
 from bot.evaluation.benchmarks.mmlu_family import TITLES
 from bot.evaluation.finding import counted, grouped
 from bot.evaluation.formats import MAX_BYTES, parse_result
+from bot.reporting.escape import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +172,14 @@ def table_of(path: Path) -> ImplementationComparison | None:
         models = counted(len(full), "model")
         raise CallError(f"{path}: {models} in {len(board.columns)} columns are too many; keep those of implementations")
     columns = {column: [cells[i] or 0.0 for i in full] for column, cells in board.columns.items()}
+    cells = [
+        (score, board.names[i], column) for column, of in columns.items() for i, score in zip(full, of, strict=True)
+    ]
+    (most, *there), (least, *here) = max(cells), min((one for one in cells if one[0]), default=max(cells))
+    if 0 < least <= 1 < most:
+        percent, fraction = (" in ".join(visible(one) for one in names) for names in (there, here))
+        what = f"{percent} has {most:g}, a percentage, and {fraction} {least:g}, a fraction: write all in one unit"
+        raise CallError(f"{path}: {what}")
     return compare([board.names[i] for i in full], columns)
 
 

@@ -25,6 +25,7 @@ from tests.audits.mmlu.mmlu_logs import call, helm_run, log, one, row
         ("x.jsonl", '{"doc": {"passage": "p"}}\n', "no sample of MMLU: not a sample of a known format (1)"),
         ("x.jsonl", "", "no sample of MMLU: it is empty"),
         ("x.csv", "model,a\nx,1\n", "two columns of scores"),
+        ("x.csv", "model,a,b\nx,0.4,0.5\ny,58.3,45.7\n", "y in a has 58.3, a percentage, and x in a 0.4, a fraction"),
         ("x.csv", "model,a,b\n" + "".join(f"m{i},{i % 97}.5,{i % 89}.5\n" for i in range(1_500)), "1,500 models in 2"),
     ],
 )
