@@ -252,10 +252,13 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
 
 
 def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
-    """The second run with its groups as the first calls them: MMLU is hendrycksTest in harness 0.3, and mmlu in 0.4."""
-    names = {title: task for task in first.tasks if task not in second.tasks and (title := _title(first, task))}
+    """The second run with its tasks as the first calls them: MMLU is hendrycksTest in harness 0.3, and mmlu in 0.4."""
+    names, others = (
+        grouped((title, task) for task in run.tasks if task not in other.tasks and (title := _title(run, task)))
+        for run, other in ((first, second), (second, first))
+    )
     alike = {
-        task: name for task in second.tasks if task not in first.tasks and (name := names.get(_title(second, task)))
+        others[title][0]: names[title][0] for title in names if len(names[title]) == len(others.get(title, ())) == 1
     }
     tasks = {
         alike.get(task, task): msgspec.structs.replace(one, id=alike.get(task, task))
@@ -265,10 +268,12 @@ def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
 
 
 def _title(run: MeasuredRun, task: str) -> str:
-    """The title of the catalogue's group that the leaves of a task are members of, "" if they are of none."""
+    """What the catalogue calls a task: the group of its leaves by its title, a benchmark by its id, "" for neither."""
     sources = [run.sources[leaf] for leaf in run.tasks[task].leaves if leaf in run.sources]
-    found = [catalogue().find(one.result.format, one.key) for one in sources]
-    titles = {one.of.title if one is not None and isinstance(one.of, Group) else "" for one in found}
+    found = [known.of if known else None for known in (catalogue().find(one.result.format, one.key) for one in sources)]
+    if len(found) == 1 and found[0] is not None and not isinstance(found[0], Group):
+        return found[0].id
+    titles = {one.title if isinstance(one, Group) else "" for one in found}
     return titles.pop() if len(titles) == 1 else ""
 
 

@@ -912,6 +912,13 @@ def test_mmlu_of_harness_3_is_compared_with_that_of_harness_4_by_its_implementat
     assert named(found)[0] == "MMLU implementation"
 
 
+def test_a_benchmark_is_one_task_whatever_two_formats_call_it() -> None:
+    rows = {"harness|arc:challenge|25": {"acc_norm": 0.54, "acc_norm_stderr": 0.0145}}
+    first = json.dumps({"results": rows, "versions": {}, "config_general": {"model_name": "acme/a"}}).encode()
+    found = compare(run(first), run(harness_3("arc_challenge", "acc_norm", 480, 1172)))
+    assert [(one.id, one.conclusion) for one in found.tasks] == [("arc:challenge", "lower")]
+
+
 def harness_3(task: str, metric: str, right: int, asked: int) -> bytes:
     """A file of harness 0.3, which writes one for each call and no groups."""
     share = right / asked
