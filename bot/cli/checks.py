@@ -19,7 +19,7 @@ from bot.platforms.declarations import open_leaderboard
 from bot.platforms.platform import Opener
 from bot.reporting.escape import plain_json, visible, without_commands
 from bot.service.checks.badge import check_badge, to_json, write_badge, write_record
-from bot.service.checks.verify import VerifiedRow, Verifier, table_at
+from bot.service.checks.verify import VerifiedRow, Verifier, sources_beside, table_at
 from bot.service.checks.verify_board import verify_board
 from bot.service.judge.commits import open_look_up
 from bot.service.settings.environment import (
@@ -84,7 +84,8 @@ def verify(
     table = table_at(opened, target, config) if config is not None else None
     check_sources(sources or [])
     look_up = open_look_up(access, cached_answers(), warn)
-    verifier = Verifier(opened, Opener(access), today, models, table, sources or [], look_up, samples)
+    folders = sources or sources_beside(target)
+    verifier = Verifier(opened, Opener(access), today, models, table, folders, look_up, samples)
     rows, shown = _print_rows(verifier, entries or [], form, is_quiet=quiet)
     if badge is not None:
         write_badge(badge, rows, shown)

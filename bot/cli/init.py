@@ -32,7 +32,7 @@ from bot.cli.judging import (
 )
 from bot.errors import CallError
 from bot.evaluation.draft.form_draft import DraftedForm
-from bot.evaluation.draft.tasks import LeaderboardDraft, draft_of
+from bot.evaluation.draft.tasks import LeaderboardDraft, draft_of, only_tasks
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.identity import (
     fits,
@@ -107,6 +107,9 @@ def init(
     form: Annotated[Form, typer.Option("--as", help="How rows go there.")] = "pull-request",
     title: Annotated[str, typer.Option("--title", help="The title of the board.")] = "",
     description: Annotated[str, typer.Option("--description", help="One sentence that says what it compares.")] = "",
+    tasks: Annotated[
+        str, typer.Option("--tasks", metavar="NAMES", help="Draft only these tasks of the results: names or patterns.")
+    ] = "",
     is_proposed: Annotated[
         bool, typer.Option("--propose", help="Open one pull request where the table is, and write nothing here.")
     ] = False,
@@ -117,6 +120,9 @@ def init(
     if further := context.args:
         each = " ".join(f"--results {shlex.quote(path)}" for path in [*places, *further][:MOST_SHOWN])
         raise CallError(f"{further[0]}: one more argument than FOLDER; of several results name each so: {each}")
+    chosen = [name for part in tasks.split(",") if (name := part.strip())]
+    if chosen and (table or like):
+        raise CallError("--tasks chooses among the tasks of --results, for a board without --table and --like")
     if not is_proposed:
         _check_free(folder, (BOARD, SETTINGS) if table else (BOARD, SETTINGS, CARD))
     if table:
@@ -143,7 +149,9 @@ def init(
         description or _offered("One sentence that says what it compares"),
         parse_names(model_name or []),
     )
-    declaration, paths, measured = _drafted(places, board, read_at) if places else (copied(like, board), PATHS, None)
+    declaration, paths, measured = (
+        _drafted(places, board, read_at, chosen) if places else (copied(like, board), PATHS, None)
+    )
     declared = _declared(folder, declaration)
     pushed_to = read_at if "://" in read_at else Path(read_at).resolve().name
     card = card_text(replace(board, source=pushed_to), parse_leaderboard(declared, Path(BOARD).stem, BOARD))
@@ -254,10 +262,12 @@ def _title_of(folder: Path) -> str:
     return words[:1].upper() + words[1:]
 
 
-def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple[str, ...], Measured]:
+def _drafted(
+    paths: list[str], board: NewBoard, source: str, chosen: Sequence[str]
+) -> tuple[str, tuple[str, ...], Measured]:
     """Draft a declaration for the results at these paths, and the patterns by which a watch finds them.
 
-    Raises CallError if there is no result.
+    `chosen` are the tasks, see `only_tasks`; without any the draft chooses. Raises CallError if there is no result.
     """
     measured = measured_at(paths)
     results = measured.results(board.names)
@@ -278,7 +288,9 @@ def _drafted(paths: list[str], board: NewBoard, source: str) -> tuple[str, tuple
         warn(f"{visible(source)}: in no git repository yet, and settle reads what is committed to one")
     _warn_of_uncommitted(paths, results, source)
     draft = draft_of(list(results.values()))
-    if measured.form and len(draft.tasks) > MOST_TASKS:
+    if chosen:
+        draft = only_tasks(draft, chosen)
+    elif measured.form and len(draft.tasks) > MOST_TASKS:
         measured, draft = _outermost(measured.form, measured, draft, board.names)
     form = measured.form.text if measured.form else ""
     if draft.others:

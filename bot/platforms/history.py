@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from bot.publishing.entry import FOLDER, MAX_BYTES, Entry, parse_entry
 
 log = logging.getLogger(__name__)
 LOG = ("log", "--first-parent", "-m", "--raw", "-z", "--no-renames", "--no-abbrev", "--format=%H %ct %s")
+
+BRANCH_MERGED = re.compile(r"Merge (?:remote-tracking )?branch(?:es)? '")
 
 
 def history_of(target: str, leaderboard: str, access: Access) -> Sequence[BoardChange] | None:
@@ -85,4 +88,6 @@ def _entries(repository: Repository, oids: set[str]) -> Mapping[str, Entry]:
 def _change(head: str, before: Entry | None, after: Entry | None) -> BoardChange | None:
     commit, seconds, subject = head.encode("utf-8", "surrogateescape").decode("utf-8", "replace").split(" ", 2)
     change = change_of(before, after, iso_date(int(seconds)))
+    if change is not None and BRANCH_MERGED.match(subject):  # as git words it, which says nothing of the row
+        subject = change.reason
     return change and replace(change, reason=subject, commit=commit)

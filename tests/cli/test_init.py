@@ -275,6 +275,18 @@ def test_the_settings_explain_every_key_of_the_example() -> None:
     assert tomllib.loads(settings_text(NewBoard("./results", "./", "commit")))["watches"][0]["name"] == "board"
 
 
+def test_only_the_named_tasks_are_drafted(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_bytes(result())
+    words = ("--results", tmp_path / "a.json", *PLACES)
+    init(tmp_path / "ours", *words, "--tasks", "SUMS_*, logic")
+    declared = load_leaderboard(str(tmp_path / "ours" / "board.toml"))
+    assert [task.id for task in declared.tasks] == ["sums_plus", "sums_times", "logic"]
+    init(tmp_path / "one", *words, "--tasks", "logic")
+    assert [task.id for task in load_leaderboard(str(tmp_path / "one" / "board.toml")).tasks] == ["logic"]
+    unknown = init(tmp_path / "none", *words, "--tasks", "logic,chess")
+    assert str(unknown.exception) == "--tasks chess: there is no such task; there are sums_plus, sums_times, logic"
+
+
 def test_a_shipped_declaration_is_copied_with_its_words(tmp_path: Path) -> None:
     assert init(tmp_path, "--like", "open-llm-v2", *PLACES).exit_code == 0
     copied, shipped = load_leaderboard(str(tmp_path / "board.toml")), load_leaderboard("open-llm-v2")

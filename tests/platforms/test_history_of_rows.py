@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from msgspec.structs import replace
 
 from bot.platforms.git.target import MAIN, LocalRepository
 from bot.platforms.history import folder_history
-from bot.publishing.changes import BoardChange
+from bot.publishing.changes import MEASURED, BoardChange
 from bot.publishing.entry import Entry, entry_path
 from tests.pages.boards import generated
 
@@ -24,16 +25,16 @@ class Story:
         with self.repository.alone():
             pass
 
-    def commit(self, subject: str, files: dict[str, bytes | None], *, merge: bool = False) -> None:
+    def commit(self, subject: str, files: dict[str, bytes | None], *, merge: str = "") -> None:
         main = self.repository.main
         made = self.repository.write_commit(main, files, subject)
         if merge:
             tree = self.repository.git("rev-parse", f"{made}^{{tree}}").decode().strip()
             arguments = ("commit-tree", tree, "-p", main, "-p", made, "-F", "-")
-            made = self.repository.git(*arguments, data=b"Merge a request\n").decode().strip()
+            made = self.repository.git(*arguments, data=merge.encode()).decode().strip()
         self.repository.move_refs([(MAIN, main, made)])
 
-    def put(self, subject: str, *entries: Entry, merge: bool = False) -> None:
+    def put(self, subject: str, *entries: Entry, merge: str = "") -> None:
         self.commit(subject, {entry.path: entry.to_bytes() for entry in entries}, merge=merge)
 
     def changes(self) -> list[BoardChange]:
@@ -63,10 +64,14 @@ def test_rows_come_change_and_go_the_newest_first(tmp_path: Path) -> None:
     assert all(len(change.date) == 20 and change.date.endswith("Z") for change in changes)
 
 
-def test_a_merged_request_is_one_change_of_its_merge(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("merge", "reason"),
+    [("Merge a request", "Merge a request"), ("Merge branch 'leaderboard-bot/x'", f"{MEASURED}: ")],
+)
+def test_a_merged_request_is_one_change_of_its_merge(tmp_path: Path, merge: str, reason: str) -> None:
     story = Story(tmp_path)
-    story.put("Propose", generated(1)[0], merge=True)
-    assert [change.reason for change in story.changes()] == ["Merge a request"]
+    story.put("Propose", generated(1)[0], merge=merge)
+    assert [change.reason[: len(reason)] for change in story.changes()] == [reason]
 
 
 def test_a_commit_that_changes_no_number_is_no_change(tmp_path: Path) -> None:

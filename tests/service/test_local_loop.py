@@ -127,7 +127,7 @@ def test_a_board_stands_for_the_declaration_of_its_table_and_not_for_that_of_mos
     assert board.leaderboard.title == "Tiny, too"
     scored = [row.entry.leaderboard.scoring_digest == board.leaderboard.scoring_digest for row in board.rows]
     assert scored.count(False) == others
-    called = CliRunner().invoke(app, ["verify", str(tmp_path / "board"), "--sources", str(tmp_path / "results")])
+    called = CliRunner().invoke(app, ["verify", str(tmp_path / "board")])  # bot.toml beside it names the source
     assert (called.exit_code, called.stdout.splitlines()[-1]) == (0, "3 rows: 3 follow")
     assert "its declaration" not in called.stdout  # which gives the same row
 

@@ -6,7 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from fnmatch import filter as matching
+from itertools import compress, product
 from typing import Any
 
 from bot.errors import CallError
@@ -98,6 +99,22 @@ class LeaderboardDraft:
     columns: tuple[dict[str, Any], ...] = ()
     todo: str = ""
     left: tuple[str, ...] = ()
+
+
+def only_tasks(draft: LeaderboardDraft, names: Sequence[str]) -> LeaderboardDraft:
+    """The draft with these tasks alone, named by id, title or a pattern of either, in the order of the draft.
+
+    Raises CallError for a name that no task has.
+    """
+    every = [*draft.tasks, *draft.others]
+    called = [{str(task.keys[key]).lower() for key in ("id", "title")} for task in every]
+    for name in names:
+        if not any(matching(some, name.lower()) for some in called):
+            raise CallError(
+                f"--tasks {name}: there is no such task; there are {examples([one.keys['id'] for one in every], 20)}"
+            )
+    kept = [any(matching(some, name.lower()) for name in names) for some in called]
+    return replace(draft, tasks=tuple(compress(every, kept)), others=(), columns=(), todo="", left=())
 
 
 def draft_of(

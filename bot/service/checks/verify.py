@@ -400,6 +400,19 @@ def table_at(target: Target, name: str, settings: Path) -> TableCells:
     return TableCells(target, found[0][0], [folder for folder in local if folder.is_dir()])
 
 
+def sources_beside(target: str) -> list[Path]:
+    """The folders from which the settings beside a folder of rows bring them; none where no settings name it."""
+    beside = Path(target).resolve().parent
+    if "://" in target or not (beside / "bot.toml").is_file():
+        return []
+    try:
+        watches = load_settings(beside / "bot.toml").watches
+    except BotError:
+        return []  # which are not asked to be right here
+    ours = [one for one in watches if _place(target, Path.cwd()) in {_place(to.to, beside) for to in one.targets}]
+    return [folder for one in ours if "://" not in one.source and (folder := Path(_place(one.source, beside))).is_dir()]
+
+
 def _place(name: str, folder: Path) -> str:
     """An address unchanged, or the absolute path of a folder; a relative one begins at `folder`."""
     return name if "://" in name else str((folder / name).resolve())
