@@ -27,14 +27,17 @@ Say with `identity` or `--model-name` what the folders are, or which revision it
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from bot.evaluation.finding import Severity, counted, examples, shown
-from bot.evaluation.identity import UNNAMED, folders_that_differ, is_checkpoint, mapping_for
+from bot.evaluation.identity import UNNAMED, folders_that_differ, is_checkpoint, mapping_for, why_no_mapping
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 from bot.evaluation.verdict import Repeat, Row
 
-IN_ONE_FOLDER = "keep the file that counts, or lay each in a folder of its own, and "
-HINT = "say by their folders which model it is, here and in [[watches.identity]]: --model-name {mapping}"
+IN_ONE_FOLDER = "keep the file that counts, or lay each in a folder of its own and check again"
+HINT = "say by their folders which model it is, here and in [[watches.identity]]: {mappings}"
+LEAVE_OUT = 'leave one out by "!{path}" in `paths` of bot.toml, or '
+MOST_FOLDERS = 4  # that are named one by one
 
 
 @rule(Severity.ERROR)
@@ -51,14 +54,25 @@ def indistinct_models(case: RowCase) -> Violations:
     if repeat is not None:
         files = sorted(run.file for run in repeat.runs)
         where = "lie in folders of several" if pattern else "neither a date nor a commit tells them apart"
-        hint = HINT.format(mapping=shlex.quote(mapping_for(pattern or "*/", row.model.id)))
-        hint = hint if pattern else IN_ONE_FOLDER + hint
+        mappings = _mappings(files, pattern, row.model.id) if pattern else []
+        hint = HINT.format(mappings=" ".join(f"--model-name {shlex.quote(one)}" for one in mappings))
+        hint = LEAVE_OUT.format(path=files[-1]) + hint if len(mappings) > 1 else hint
         yield Violation(
             f"{counted(len(files), 'file')} with different values of {repeat.leaf_id} are of one model by name,"
             f" {shown(row.model.id)}, and {where}: {examples(files)}",
-            hint,
+            hint if pattern else IN_ONE_FOLDER,
             row.result.pointer_to("model"),
         )
+
+
+def _mappings(files: Sequence[str], pattern: str, model: str) -> list[str]:
+    """The mappings of a few folders by their names, as a star would name others' models, or one of a pattern."""
+    folders = list(dict.fromkeys(file.rpartition("/")[0] for file in files))
+    named = [f"{folder}/={model}@{folder.rpartition('/')[2]}" for folder in folders]
+    is_sound = not any("*" in one or why_no_mapping(*one.rsplit("=", 1)) for one in named)
+    if pattern.endswith("*/") and not is_checkpoint(pattern) and len(folders) <= MOST_FOLDERS and is_sound:
+        return named
+    return [mapping_for(pattern, model)]
 
 
 def mixed_in(row: Row) -> tuple[Repeat | None, str]:
