@@ -133,7 +133,7 @@ def judge_paths(
         parsed = list(parse_places(places, unread, quiet=quiet, jobs=jobs))
     if parsed and is_whole:
         warn_unused(called, {name_for(one, called) for one in parsed})
-        _say_beside(settings, leaderboard, parsed, every)
+        _say_beside(settings, leaderboard, parsed, every, are_files=all(Path(path).is_file() for path in paths))
     if samples or leaderboard.asks_samples:
         from bot.service.judge.samples import with_samples
 
@@ -170,15 +170,17 @@ def beside(declaration: str) -> Beside:
     return Beside(str(path), {one.path: one.value for watch in ours for one in watch.identity})
 
 
-def _say_beside(settings: Beside, board: Leaderboard, parsed: Sequence[Parsed], every: Mapping[str, str]) -> None:
-    """Say how many files the settings name, and which names fit no file where a file has none."""
+def _say_beside(
+    settings: Beside, board: Leaderboard, parsed: Sequence[Parsed], every: Mapping[str, str], *, are_files: bool
+) -> None:
+    """Say how many files the settings name, and which names fit no file where one of a whole folder has none."""
     if not every and not board.model_names:
         return
     used = [name_for(one, every) for one in parsed]
     if count := sum(key in settings.names for key in used):
         warn(f"{settings.path}: its `identity` names the model of {counted(count, 'file')}")
     known = [identified(one, every, board).result for one in parsed]
-    if all(one is None or not why_unidentified(one.model) or is_served(one.model) for one in known):
+    if are_files or all(one is None or not why_unidentified(one.model) or is_served(one.model) for one in known):
         return  # of one board's files a call may name few
     of_board = {name_for(with_names(one, every), board.model_names) for one in parsed}
     idle = {settings.path: settings.names.keys() - set(used), "[models]": board.model_names.keys() - of_board}

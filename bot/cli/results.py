@@ -310,7 +310,8 @@ def _explain_reported(judgement: Judgement, reported: str, task: str, form: str)
         raise CallError(f"the files are of {len(judgement.rows)} rows, {called}: name those of one model")
     results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
     if not results:
-        why = [f"{one.path}: {finding.message}" for one in judgement.unreadable for finding in one.findings]
+        faults = [(one.path, finding) for one in judgement.unreadable for finding in one.findings]
+        why = [": ".join(filter(None, (path, one.message, one.hint))) for path, one in faults]
         raise CallError(next(iter(why), "no result file was found"))
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
     found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)

@@ -35,7 +35,7 @@ SKIPPED = frozenset({
 TABLES = frozenset({".csv", ".htm", ".html", ".markdown", ".md", ".tsv", ".txt", ".yaml", ".yml"})
 ADOPT = (
     "`leaderboard-bot init FOLDER --table FILE --results PATH` adopts a table; "
-    "`leaderboard-bot explain PATH --reported NUMBER` finds how a number of one was made"
+    "`leaderboard-bot explain RESULTS --reported NUMBER` finds how a number of one was made"
 )
 NOT_JSON = "is not JSON"
 VALUE = re.compile(rb"\s*(?:[\[{\"\d-]|(?:null|true|false)\s*$)")  # how JSON begins

@@ -167,6 +167,8 @@ def test_check_names_models_as_the_watch_beside_its_declaration_does(tmp_path: P
         "ours/bot.toml: no file is called or lies so: old/*/",
         "[models]: no file is called or lies so: elsewhere",
     ]
+    alone = run("check", "runs/borea-1b/results.json", "-l", "ours/board.toml", cwd=tmp_path)
+    assert "lies so" not in alone.stderr  # the names may be of other files
     given = check("--model-name", "runs/*/=zeta/{1}")  # what the call says comes first, and then no file lacks a name
     assert (given.stderr, "zeta/atlas-7b" in given.stdout, "acme/" in given.stdout) == ("", True, False)
     assert "bot.toml" not in check(declaration="other.toml").stderr

@@ -410,6 +410,6 @@ def test_a_number_of_another_mmlu_leads_to_its_audit() -> None:
 def test_what_is_no_result_has_no_reported_number() -> None:
     refused = completed("explain", "README.md", "--reported", "51.85", cwd=ROOT)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
-    assert "README.md: the file is a table or a text, not a result" in refused.stderr
+    assert "README.md: the file is a table or a text, not a result: `leaderboard-bot init FOLDER" in refused.stderr
     several = completed("explain", "examples/results", "--reported", "51.85", cwd=ROOT)
     assert "rows, example-org/" in several.stderr

@@ -286,6 +286,14 @@ def test_a_percentage_is_no_fraction() -> None:
     assert 'acc has 0.5%, which is a percentage: write unit = "percent"' in problem.why
 
 
+def test_a_number_that_cannot_be_read_is_not_missing_besides() -> None:
+    task = '[[tasks]]\nid = "{0}"\ntitle = "{0}"\nmetrics = [{{ name = "score" }}]\nleaves = [{{ id = "{0}" }}]\n'
+    tasks = "".join(map(task.format, "abc"))
+    board = one_form('value = "scores.{task}"\nleaf = "{task}"', 'model = "m"', tasks)
+    [row] = judged(board, {"m": "a/b", "scores": {"a": 62.0, "b": 0.5}}).rows
+    assert [one.message for one in row.findings if one.rule == "missing-task"] == ["c is missing"]
+
+
 def test_one_value_in_two_places_is_a_fault() -> None:
     board = one_form('value = "runs[*].acc"\nleaf = "a"', 'model = "m"')
     found = faults(judged(board, {"m": "a/b", "runs": [{"acc": 0.5}, {"acc": 0.6}]}))

@@ -31,7 +31,7 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.identity import is_folders, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, refuses_gen_kwargs, sizes
-from bot.evaluation.result import HarnessVersion, Result
+from bot.evaluation.result import HarnessVersion, Result, escape_pointer
 from bot.evaluation.row_key import WHOLE, RowKey
 from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule, with_groups
@@ -46,7 +46,12 @@ def missing_task(case: RowCase) -> Violations:
     row = case.row
     if row.result.format not in case.leaderboard.harness.formats:
         return  # `unaccepted-format` says enough
-    missing = [required for required in row.measurements.missing if required.leaf.id not in row.blocked]
+    unreadable = {part for one in row.result.misread if one.is_error for part in one.pointer.split("/")}
+    missing = [
+        required
+        for required in row.measurements.missing
+        if required.leaf.id not in row.blocked and escape_pointer(required.leaf_key) not in unreadable
+    ]
     has_some = row.measurements.present or any(one.leaf_key in row.result.leaves for one in row.measurements.missing)
     if not has_some and not row.blocked:
         yield _nothing(case)
