@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -30,7 +31,8 @@ from bot.action.job import (
 from bot.action.verify import verify
 from bot.errors import BotError, CallError, Gone, MalformedEntry, Refused
 from bot.evaluation.compare import MeasuredRun, RunComparison, compare
-from bot.evaluation.finding import Finding, Severity, counted, examples, file_of
+from bot.evaluation.finding import Finding, Location, Severity, counted, examples, file_of
+from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
@@ -53,7 +55,7 @@ from bot.reporting.locate import with_lines
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report
 from bot.reporting.report import to_json as report_json
-from bot.reporting.text import unread_said
+from bot.reporting.text import BESIDE, findings_told, of_row_told, unread_said
 from bot.service.checks.verify_evidence import UNREAD, EvidenceReader
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
@@ -224,6 +226,22 @@ def findings_in(judgement: Judgement) -> Iterator[Finding]:
         yield from row.findings
 
 
+def told_in(judgement: Judgement) -> Iterator[Finding]:
+    """The findings as they are told; of a file that its row does without no error is one."""
+    files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
+    yield from (finding for verdict in judgement.unreadable for finding in verdict.findings)
+    for row in judgement.rows:
+        for file in files[row.key]:
+            is_needed = not row.does_without(file)
+            for one in findings_told(file, row):
+                yield one if is_needed else dataclasses.replace(one, severity=Severity.NOTICE)
+    for row in judgement.rows:
+        yield from of_row_told(row)
+        if row.repair is not None:
+            place = Location(row.lead.path)
+            yield Finding("repair", Severity.NOTICE, row.repair.hint, BESIDE, place, command=row.repair.command)
+
+
 def status_of(inputs: Inputs, judgement: Judgement) -> int:
     """Give the exit status that `fail-on` makes of the findings, also of files that may be results and cannot be read.
 
@@ -315,10 +333,11 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
         (run.say if changed else run.warn)(line)
         write_summary(_unread_markdown(line, unread), run.environ)
         return
-    for line in annotate(findings_in(judgement)):
+    for line in annotate(told_in(judgement)):
         run.out.write(f"{line}\n")
+    counting = {verdict.path for verdict in judgement.counting}
     for verdict in judgement.verdicts:
-        run.say(f"{verdict.status}: {verdict.path}")
+        run.say(f"{verdict.status if verdict.path in counting else 'not needed'}: {verdict.path}")
     for row in judgement.rows:
         if row.status == "incomplete" or len(row.files) > 1:
             run.say(f"{row.status}: {row.key}")

@@ -19,6 +19,7 @@ from bot.evaluation.finding import Finding, Location, Severity, Status, grouped,
 from bot.evaluation.formats.sameness import has_examples, is_of_examples, other_weights, settings_of, weights_of
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, required_metrics
+from bot.evaluation.repair import repair_of
 from bot.evaluation.result import Result
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
@@ -472,8 +473,10 @@ def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts, beside: Beside,
     failed = any(finding.is_error and finding.rule != missing_task.id for finding in findings)
     status: Status = "rejected" if failed else row.status
     judged = replace(row, findings=findings, status=status) if findings else row
+    repair = repair_of(RowCase(judged, row.leaderboard, facts), verdicts)
     decided = row_facts(judged, facts)
-    return replace(judged, facts=decided) if decided is not None else judged
+    is_more = decided is not None or repair is not None
+    return replace(judged, facts=decided, repair=repair) if is_more else judged
 
 
 def row_facts(row: Row, facts: Facts) -> RowFacts | None:

@@ -102,6 +102,13 @@ class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     alike: Alike | None = None
 
 
+class Repair(msgspec.Struct, frozen=True, gc=False):
+    """What to do for all findings of a row that commands repair, and the one list of these commands."""
+
+    hint: str
+    command: str
+
+
 class Row(msgspec.Struct, frozen=True, dict=True):
     """One row.
 
@@ -112,7 +119,8 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     measured with errors only, and the rules that found these; `left_out` has, by the path of a sound file that does
     not join, a setting that differs, `prompts` how those of them differ that asked something else. `other_weights` says
     how the weights of two files of the key differ, "" where nothing tells that they do. `findings` are about the row;
-    those about a file are in the file's verdict. `facts` are None where the files and the declaration decided alone.
+    those about a file are in the file's verdict. `facts` are None where the files and the declaration decided alone,
+    `repair` is None where at most one finding has a command.
     """
 
     key: RowKey
@@ -129,6 +137,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     other_weights: str = ""
     findings: tuple[Finding, ...] = ()
     facts: RowFacts | None = None
+    repair: Repair | None = None
 
     @property
     def result(self) -> Result:
@@ -155,6 +164,20 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         is_used = any(file.path == submission.path for file in self.files)
         is_old = submission.date < max(file.date for file in self.files)
         return is_old or (self.status == "accepted" and not is_used)
+
+    def replaced_by(self, submission: Verdict, finding: Finding) -> str:
+        """The first file from which the row has the numbers that a finding in another is about; "" if it has not."""
+        if submission.measurements is None or not self.does_without(submission):
+            return ""
+        about = {
+            one.required.leaf.id
+            for one in submission.measurements.present
+            if finding.task in {"", one.required.task.id}
+            and (not finding.leaves or one.required.leaf.id in finding.leaves)
+        }
+        files = {one.required.leaf.id: one.file for one in self.measurements.present}
+        found = [files.get(leaf, "") for leaf in sorted(about)]
+        return found[0] if found and "" not in found and submission.path not in found else ""
 
     @cached_property
     def logs(self) -> Mapping[str, tuple[CheckedSamples, Literal["samples", "rescored"]]]:

@@ -10,7 +10,7 @@ from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, cell, code, visible
 from bot.reporting.shell import shell_lines
-from bot.reporting.text import advised_once, findings_told, is_spare, spare_said
+from bot.reporting.text import BESIDE, advised_once, findings_told, is_spare, of_row_told, spare_said
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
 ORDER = ("rejected", "incomplete", "accepted")
@@ -31,7 +31,10 @@ def row_markdown(row: Row, files: Sequence[Verdict]) -> str:
     for file in files:
         spare = f": {code(spare_said(row))}" if is_spare(file, row) else ""
         lines += [f"File: {code(file.path)}{spare}", "", *_findings(findings_told(file, row))]
-    lines += [*_findings(row.findings), score_rows(row.scores)]
+    lines += _findings(of_row_told(row))
+    if row.repair is not None:
+        lines += [f"{code(row.repair.hint.rstrip(':'))}:", "", *_block(row.repair.command), "", BESIDE, ""]
+    lines.append(score_rows(row.scores))
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -58,8 +61,11 @@ def finding_markdown(finding: Finding) -> Iterator[str]:
     if finding.hint:
         yield f"  - {code(finding.hint.rstrip(':'))}" + (":" if finding.command else "")
     if finding.command:
-        lines = shell_lines(visible(finding.command))
-        yield from ("", *(f"    {line}" for line in (f"{FENCE}sh", *lines, FENCE)))
+        yield from ("", *(f"    {line}" for line in _block(finding.command)))
+
+
+def _block(command: str) -> list[str]:
+    return [f"{FENCE}sh", *shell_lines(visible(command)), FENCE]
 
 
 def score_rows(scores: Scores) -> str:

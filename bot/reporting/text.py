@@ -19,7 +19,7 @@ from bot.evaluation.measurement import coverage_of
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import UnreadPath
-from bot.evaluation.verdict import Judgement, Row, Verdict
+from bot.evaluation.verdict import Judgement, Repair, Row, Verdict
 from bot.reporting.escape import brief, code, visible
 from bot.reporting.report import summarize
 from bot.reporting.shell import shell_lines
@@ -30,6 +30,9 @@ SCREEN = 40  # lines; a longer text is grouped by cause
 ROWS_SHOWN, MESSAGES_SHOWN, NAMES_SHOWN, COLUMNS_SHOWN = 10, 2, 3, 10  # of a grouped text
 COMMIT = 40  # letters of a whole one
 OF_ONE_ROW = 6  # messages of one rule, all of which are shown
+VERSION = re.compile(r"(?: \([^()]*\))?:$")  # how the hint of a command ends
+REPLACED = "replaced by {file}; nothing needs to be done"
+BESIDE = "Submit the new files beside the others, in the same folder; the old ones may stay or go."
 COMMAND, GLUE = re.compile(r"`[^`]*`"), "\N{NO-BREAK SPACE}"
 SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
 COLOURS = {
@@ -101,6 +104,11 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
         extent = f"{counted(len(found), 'finding')} in {counted(len({name for name, _ in found}), noun)}"
         yield from ("", f"  {ink.paint(f'{severity}[{rule}]', severity)}{ink.faint(f'  {extent}')}")
         yield from _cause_lines(found, judgement)
+    repairs = [row.repair for row in judgement.rows if row.repair is not None]
+    if repairs and len(judgement.rows) == 1:
+        yield from ("", *_repair_lines(repairs[0]))
+    elif repairs:
+        yield from ("", *_wrapped(f"check --all ends {counted(len(repairs), 'row')} with its commands.", "  ", "  "))
     yield from ("", *_unread_lines(judgement))
     below = f" Files are named from {visible(folder)}/ on." if folder else ""
     yield from _wrapped(f"This is grouped by rule; check --all shows each finding.{below}", "", "")
@@ -115,7 +123,7 @@ def _named_findings(judgement: Judgement, folder: str) -> Iterator[tuple[str, st
         yield from (("file", verdict.path.removeprefix(folder), finding) for finding in findings)
     names = _names(judgement.rows, _what)
     for row in judgement.rows:
-        yield from (("row", names[row.key], finding) for finding in row.findings)
+        yield from (("row", names[row.key], finding) for finding in of_row_told(row))
 
 
 def _names(rows: Sequence[Row], *more: Callable[[Row], str]) -> dict[RowKey, str]:
@@ -139,12 +147,13 @@ def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> 
     columns = "" if is_short else _columns(found, judgement)
     shown = messages.most_common(OF_ONE_ROW if is_short else 1 if columns else MESSAGES_SHOWN)
     told = {one.message: (one.hint, one.command) for _, one in sorted(found, key=lambda one: bool(one[1].hint))}
-    last = ""
+    last, names_of = "", {one.command: name for name, one in found if one.command and len(judgement.rows) > 1}
     for (hint, command), alike in grouped((told[message], (message, count)) for message, count in shown).items():
         for message, count in alike:
             often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""
             yield from _wrapped(f"{often}{visible(message)}", "    ", "    ")
-        yield from _advice_lines(hint if hint != last else "", command)
+        whose = f"for {names_of[command]}: " if command in names_of else ""
+        yield from _advice_lines(f"{whose}{hint}" if hint != last else "", command)
         last = hint
     if len(messages) > len(shown) and not columns:
         yield f"    and {counted(len(messages) - len(shown), 'other message')}"
@@ -193,8 +202,10 @@ def terminal_row(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = Fals
         findings = advised_once(findings_told(file, row))
         lines += [line for finding in findings for line in ("", *finding_lines(finding, ink))]
         lines += [""] if file.findings and file is not files[-1] else []
-    for finding in advised_once(row.findings):
+    for finding in advised_once(of_row_told(row)):
         lines += ["", *finding_lines(finding, ink)]
+    if row.repair is not None:
+        lines += ["", *_repair_lines(row.repair)]
     if not quiet and any(task.score is not None for task in row.scores.tasks):
         lines += ["", *(f"  {line}" for line in score_lines(row.scores))]
     return "\n".join(lines) + "\n"
@@ -253,7 +264,30 @@ def is_spare(file: Verdict, row: Row) -> bool:
 
 def findings_told(file: Verdict, row: Row) -> Sequence[Finding]:
     """The findings of a file; those of one that no row needs say nothing of repairs."""
-    return [replace(one, hint="", command="") for one in file.findings] if is_spare(file, row) else file.findings
+    if is_spare(file, row):
+        return [replace(one, hint="", command="") for one in file.findings]
+    replaced = ((one, row.replaced_by(file, one)) for one in file.findings)
+    return [
+        replace(one, hint=REPLACED.format(file=path), command="") if path and one.is_error else _told(one, row)
+        for one, path in replaced
+    ]
+
+
+def of_row_told(row: Row) -> Sequence[Finding]:
+    """The findings of a row."""
+    return [_told(one, row) for one in row.findings]
+
+
+def _told(finding: Finding, row: Row) -> Finding:
+    """A finding without its command, where the one list of the row's commands has what it asks for."""
+    if row.repair is None or not (finding.command and finding.is_error):
+        return finding
+    return replace(finding, hint=f"{VERSION.sub('', finding.hint)}, by the commands at the end", command="")
+
+
+def _repair_lines(repair: Repair) -> Iterator[str]:
+    yield from _advice_lines(repair.hint, repair.command)
+    yield from _wrapped(BESIDE, "    ", "    ")
 
 
 def advised_once(findings: Iterable[Finding]) -> Iterator[Finding]:

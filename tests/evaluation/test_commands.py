@@ -25,6 +25,7 @@ from bot.pages.environment import shell
 from bot.reporting.markdown import finding_markdown
 from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.judging import base, judgement_of, patched
+from tests.evaluation.parts import only
 
 ARGS = "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 PRO = "leaderboard_mmlu_pro"
@@ -227,6 +228,41 @@ def carried_out(script: str, folder: Path) -> list[str]:
     done = subprocess.run(["/bin/sh", "-eu"], input=script, cwd=folder, env={"PATH": f"{folder}:/usr/bin:/bin"},
                           capture_output=True, text=True, check=True)  # fmt: skip
     return done.stdout.split("\0")[:-1]
+
+
+@pytest.mark.parametrize(
+    ("changes", "measured"),
+    [
+        ({"lm_eval_version": "0.4.12"}, {PRO, "leaderboard_ifeval"}),
+        ({"lm_eval_version": "0.4.2"}, {PRO, "leaderboard_ifeval", "leaderboard_bbh", "leaderboard_math_hard"}),
+    ],
+)
+def test_the_findings_of_a_row_have_one_list_of_commands(
+    changes: dict[str, Any], measured: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = lacking(**changes)
+    data["n-shot"]["leaderboard_ifeval"] = 3
+    judgement = judgement_of({"results_x.json": data})
+    repair = judgement.rows[0].repair
+    assert repair is not None
+    installing, *calls = repair.command.split(" && ")
+    parsed = [parsed_by_the_harness(f"{installing} && {call}", monkeypatch) for call in calls]
+    assert measured <= {task for one in parsed for task in one.tasks}
+    assert len({one.num_fewshot for one in parsed}) == len(parsed)
+    text = terminal_text(judgement, Ink(colour=False), whole=True)
+    assert text.count("pip install") == 1
+    assert "measure it again, by the commands at the end" in " ".join(text.split())
+
+
+def test_an_error_of_a_task_that_another_file_has_anew_asks_for_nothing() -> None:
+    old, new = base(), base()
+    old["n-shot"][PRO], old["date"] = 0, new["date"] - 9_000
+    files = {"results_old.json": old, "results_new.json": only(new, {PRO})}
+    judgement = judgement_of(files)
+    assert judgement.rows[0].status == "accepted"
+    text = " ".join(terminal_text(judgement, Ink(colour=False), whole=True).split())
+    assert "→ replaced by results_new.json; nothing needs to be done" in text
+    assert "pip install" not in text
 
 
 @pytest.mark.parametrize("system", ["", 'Don\'t say "$HOME" && stop; go on \\ --as long as you can.', "-- " * 40])

@@ -1,0 +1,40 @@
+"""The repair of a row: one list of commands instead of one for each finding, which would overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.evaluation.finding import grouped
+from bot.evaluation.measurement import refuses_gen_kwargs
+from bot.evaluation.rules.harness_commit import range_of
+from bot.evaluation.rules.other_task_definition import other_task_definition
+from bot.evaluation.rules.rule import RowCase, rerun_advice, with_groups
+from bot.evaluation.rules.unaccepted_task_version import unaccepted_task_version
+from bot.evaluation.verdict import Repair, Verdict
+
+NEWEST = frozenset({other_task_definition.id, unaccepted_task_version.id})  # which another release repairs
+
+
+def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
+    """Measure again what the row has no sound number of, where several findings would ask for a part of it.
+
+    Where nothing is sound, or what is sound joins no other file, that is everything. None too where no command can.
+    """
+    row, board, result = case.row, case.leaderboard, case.result
+    found = [(file, one) for file in submissions for one in file.findings if one.is_error and one.command]
+    errors = [one for file, one in found if not row.replaced_by(file, one)]
+    errors += [one for one in row.findings if one.is_error and one.command]
+    if len({one.command for one in errors}) < 2:
+        return None
+    missing = {required.leaf.id for required in row.measurements.missing}
+    is_open = not board.harness.accepted or range_of(result.harness, result.format, board, case.facts) is not None
+    joins = bool(row.files) and is_open and not refuses_gen_kwargs(board, result)
+    wanted = [(task, leaf) for task, leaf in board.leaves() if leaf.id in missing or not joins]
+    if any(result.format not in board.formats_of(leaf) for _, leaf in wanted):
+        return None  # another tool measures these
+    by_shots = grouped((task.num_fewshot, leaf.key(result.format)) for task, leaf in wanted)
+    parts = [(with_groups(keys, result), shots) for shots, keys in by_shots.items()]
+    is_newest = not joins or any(one.rule in NEWEST for one in errors)
+    what = "to repair all of this, measure it again" if joins else "to repair all of this, measure everything again"
+    hint, command = rerun_advice(case, parts, what, newest=is_newest)
+    return Repair(hint, command) if command else None
