@@ -6,7 +6,7 @@ a run has made are read in the workspace, where a link that leads outside is not
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -24,6 +24,7 @@ from bot.platforms.platform import Access
 from bot.platforms.source import Change, TooLarge, is_wanted
 
 MAGIC = frozenset("*?[")
+MOST_ELSEWHERE = 20  # files of a model in other folders that are read for one sentence
 
 
 def gather(inputs: Inputs, trigger: TriggerContext, source: GitHubSource, access: Access) -> list[Place]:
@@ -77,6 +78,23 @@ def beside_places(
     touched = {one.path for one in changed}
     beside = _in_folders([place.path for place in places], commit, inputs.patterns, source)
     return [place for place in beside if place.path not in touched]
+
+
+def places_of_models(
+    models: Iterable[str], folders: Collection[str], inputs: Inputs, trigger: TriggerContext, source: GitHubSource
+) -> list[Place]:
+    """The first files of the base branch whose folders are called as models are, in other folders than these."""
+    commit, _ = _base(trigger, source)
+    named = {f"/{spelled}/" for model in models for spelled in (model, model.replace("/", "__"))}
+    there = source.changes(None, commit) if commit else ()
+    found = [
+        one
+        for one in there
+        if one.path.rpartition("/")[0] not in folders
+        and is_wanted(one.path, inputs.patterns)
+        and any(name in f"/{one.path}" for name in named)
+    ]
+    return list(_places_at(commit, found[:MOST_ELSEWHERE], inputs.patterns, source))
 
 
 def _base(trigger: TriggerContext, source: GitHubSource) -> tuple[str, list[Change]]:

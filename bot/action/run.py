@@ -11,7 +11,7 @@ from typing import TextIO
 
 from msgspec import structs
 
-from bot.action.gather import base_places, beside_places, changed_logs, check_inside, gather
+from bot.action.gather import base_places, beside_places, changed_logs, check_inside, gather, places_of_models
 from bot.action.job import (
     BASE,
     TRUSTED,
@@ -71,6 +71,9 @@ ONLY_LOGS = "{count} {where}, and no result file: a log counts only together wit
 NOTHING_TO_PUBLISH = (
     "nothing to publish: no file in the workspace matches {patterns}:"
     " check the repository out before, or correct `results`"
+)
+ELSEWHERE = (
+    "{folder} on the base branch has tasks that the row of {model} lacks: put the new files there, and they are one row"
 )
 PASSED = "no verdict: the pull request is closed, a newer commit of it has a run of its own, or its fork was deleted"
 NOT_HERE = (
@@ -152,8 +155,12 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     if beside := unchanged_beside(run, trigger, changed, judgement):
         found = [*changed, *beside]
         judgement = only_rows_of(judgement, judge(run, found, there))
+    elsewhere = unchanged_elsewhere(run, trigger, judgement)
     path = write_report("report.json", report_json(make_report(judgement)), environ)
     report_judgement(run, judgement)
+    for said in elsewhere:
+        run.warn(said)
+        write_summary(f"\n{said}\n", run.environ)
     published: list[str] = []
     status = status_of(inputs, judgement)
     compared = ""
@@ -170,7 +177,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
             show_rows(run, target)
         elif trigger.is_proposal:
             notes = [DECLARATION_CHANGES.format(path=code(declaration))] if declaration else []
-            keep_comment(run, judgement, "\n\n".join([*notes, *([compared] if compared else [])]))
+            keep_comment(run, judgement, "\n\n".join([*elsewhere, *notes, *([compared] if compared else [])]))
     except BotError as failure:
         status = say_failure(failure, environ, out)
     write_outputs(outputs_of(judgement, path, published), environ)
@@ -275,16 +282,35 @@ def judge(run: Run, found: list[Place], there: Sequence[Entry] = ()) -> Judgemen
 
 
 def unchanged_beside(run: Run, trigger: TriggerContext, places: Sequence[Place], judgement: Judgement) -> list[Place]:
-    """The sound files that a change leaves as they are, of the rows that lack tasks."""
+    """The files with sound numbers that a change leaves as they are, of the rows that lack tasks."""
     lacking = {row.key for row in judgement.rows if row.status == "incomplete"}
     if not lacking or not run.inputs.changed_only or not trigger.is_change:
         return []
     beside = _read_with(run, with_commits(beside_places(places, run.inputs, trigger, run.source())))
     parts = list(beside)
-    files = (file for row in judge(run, parts).rows if row.key in lacking for file in row.files)
-    sound = {file.path for file in files if file.status != "rejected"}
+    sound = {file.path for row in judge(run, parts).rows if row.key in lacking for file in row.files}
     wanted = {place.candidate.files for place in parts if place.name in sound}
     return [place for place in beside if place.candidate.files in wanted]
+
+
+def unchanged_elsewhere(run: Run, trigger: TriggerContext, judgement: Judgement) -> list[str]:
+    """Say of each row that lacks tasks in which other folder of the base branch files have these."""
+    lacking = [row for row in judgement.rows if row.status == "incomplete"]
+    if not lacking or not run.inputs.changed_only or not trigger.is_change:
+        return []
+    folders = {file.path.rpartition("/")[0] for row in lacking for file in row.files}
+    models = {row.model.id for row in lacking}
+    places = _read_with(run, places_of_models(models, folders, run.inputs, trigger, run.source()))
+    there = {row.key: row for row in judge(run, places).rows} if places else {}
+    said = []
+    for row in lacking:
+        other = there.get(row.key)
+        missing = {one.leaf.id for one in row.measurements.missing}
+        found = [one for one in other.measurements.present if one.required.leaf.id in missing] if other else []
+        if found:
+            folder = found[0].file.rpartition("/")[0]
+            said.append(ELSEWHERE.format(folder=code(folder), model=code(brief(row.model.id))))
+    return said
 
 
 def only_rows_of(judgement: Judgement, wider: Judgement) -> Judgement:

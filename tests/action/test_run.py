@@ -87,6 +87,20 @@ def test_a_rejected_file_beside_a_row_that_is_accepted_without_it_does_not_count
     assert said.status == 0
 
 
+@pytest.mark.parametrize(("folder", "status", "said"), [("acme__atlas-7b", 0, False), ("elsewhere", 1, True)])
+def test_a_file_that_repairs_one_on_main_is_joined_with_it_or_told_where_it_belongs(
+    github: GitHubServer, job: Job, folder: str, status: int, said: bool
+) -> None:
+    faulty = json.loads(result(right=(50, 60, 70)))
+    faulty["n-shot"]["logic"] = 5
+    push(github, {"runs/acme__atlas-7b/results_1.json": json.dumps(faulty).encode()})
+    repaired = result(right=(None, None, 70), date=1_790_090_000.0)
+    ran = job.run("pull_request", propose(github, {f"runs/{folder}/results_2.json": repaired}))
+
+    told = "`runs/acme__atlas-7b` on the base branch has tasks that the row of `acme/atlas-7b` lacks"
+    assert (ran.status, any(told in line for line in ran.log), told in ran.summary) == (status, said, said)
+
+
 @pytest.mark.parametrize(
     ("fail_on", "statuses"),
     [("error", [0, 0, 1, 1]), ("rejected", [0, 0, 0, 1]), ("warning", [0, 1, 1, 1]), ("never", [0, 0, 0, 0])],
