@@ -34,6 +34,7 @@ from bot.evaluation.compare import MeasuredRun, RunComparison, compare
 from bot.evaluation.finding import Finding, Location, Severity, counted, examples, file_of
 from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.result import Result
+from bot.evaluation.rules.rule import leaves_of
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.declarations import open_leaderboard
@@ -282,14 +283,20 @@ def judge(run: Run, found: list[Place], there: Sequence[Entry] = ()) -> Judgemen
 
 
 def unchanged_beside(run: Run, trigger: TriggerContext, places: Sequence[Place], judgement: Judgement) -> list[Place]:
-    """The files with sound numbers that a change leaves as they are, of the rows that lack tasks."""
-    lacking = {row.key for row in judgement.rows if row.status == "incomplete"}
+    """The files that a change leaves as they are, of rows that lack tasks; faulty ones where others lack some."""
+    lacking = {row.key: row for row in judgement.rows if row.status == "incomplete"}
     if not lacking or not run.inputs.changed_only or not trigger.is_change:
         return []
     beside = _read_with(run, with_commits(beside_places(places, run.inputs, trigger, run.source())))
     parts = list(beside)
-    sound = {file.path for row in judge(run, parts).rows if row.key in lacking for file in row.files}
-    wanted = {place.candidate.files for place in parts if place.name in sound}
+    wanted_paths: set[str] = set()
+    for row in judge(run, parts).rows:
+        if row.key in lacking:
+            missing = {one.leaf.id for one in lacking[row.key].measurements.missing}
+            sound = [file for file in row.files if file.status != "rejected"]
+            there = {leaf for file in sound if file.measurements for leaf in leaves_of(file.measurements.present)}
+            wanted_paths.update(file.path for file in (sound if missing <= there else row.files))
+    wanted = {place.candidate.files for place in parts if place.name in wanted_paths}
     return [place for place in beside if place.candidate.files in wanted]
 
 
