@@ -247,7 +247,7 @@ def _with_best(
             rows.append((text, f"{value:.2f}", name))
             leaders.append((name, across(place), up(value)))
     places = [(across(place), up(value)) for _, _, place, value in points]
-    named = _named(leaders, [*places, *_along([(right, high) for _, right, high in leaders])])
+    named = _named(leaders, [*_apart(places), *_along([(right, high) for _, right, high in leaders])])
     drawn = f'{_dots(places)}<path class="best" d="{line}H{WIDTH - RIGHT}"/>{named}'
     scale = f' data-x="{kind}" data-low="{x.low}" data-high="{x.high}" data-least="{y.low}" data-most="{y.high}"'
     return Figure(title, _svg(title, x, y, drawn, labels, scale=scale), (x.title, y.title, "new best row"), rows)
@@ -284,8 +284,10 @@ def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[fl
             near, far = sorted((y, foot + 2 if above > 0 else foot - NAME + 2))
             lead = (x - 2, x + 2, near, far)
             is_inside = left >= LEFT and left + width <= WIDTH - RIGHT and NAME <= foot < HEIGHT - BOTTOM
-            is_free = not any(_holds(box, dot) for dot in taken) and not any(_meet(box, one) for one in had + leads)
-            if not is_inside or not is_free or (is_far and any(_meet(lead, one) for one in had)):
+            is_crossing = any(_meet(box, one) for one in had + leads) or (
+                is_far and any(_meet(lead, one) for one in had)
+            )
+            if not is_inside or is_crossing or any(_holds(box, dot) for dot in taken):
                 continue
             line = f'<path class="lead-line" d="M{x:.0f} {near:.0f}V{far:.0f}"/>' if is_far else ""
             place = f'x="{x:.0f}" y="{foot:.0f}" text-anchor="{ANCHORS[share]}"'
@@ -312,9 +314,14 @@ def _dots(places: Iterable[tuple[float, float]], kind: str = "dots") -> str:
 
     Each is given by its way from the one left of it: a page with a thousand dots is smaller so.
     """
-    shown = sorted({(2 * round(x / 2), 2 * round(y / 2)) for x, y in places})
+    shown = _apart(places)
     ways = [f"m{x - left} {y - above}h0" for (left, above), (x, y) in pairwise([(0, 0), *shown])]
     return f'<path class="{kind}" d="{"".join(ways)}"/>' if shown else ""
+
+
+def _apart(places: Iterable[tuple[float, float]]) -> list[tuple[int, int]]:
+    """Places to two pixels, each once, from the left."""
+    return sorted({(2 * round(x / 2), 2 * round(y / 2)) for x, y in places})
 
 
 def _day(date: str) -> float:
