@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
@@ -198,12 +199,13 @@ def score(
 
 def explain(
     context: typer.Context,
-    path: Annotated[
-        str, typer.Argument(metavar="PATH", help="A result file or a folder; with --model, a target with entries.")
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH... [TASK]",
+            help="Result files or folders, with --model a target; then a column by id or title, or average.",
+        ),
     ],
-    task: Annotated[
-        str, typer.Argument(metavar="[TASK]", help="A column, by id or title, or average. Default: all.")
-    ] = "",
     leaderboard: LEADERBOARD = DEFAULT,
     form: Annotated[Literal["text", "json"], FORM] = "text",
     *,
@@ -227,18 +229,25 @@ def explain(
             f"names them, then: leaderboard-bot explain FILE {other}"
         )
     if model:
-        say(_explained_row(path, model, task, leaderboard if _names_leaderboard(context) else ""))
+        target, named, *more = *words, ""
+        if more[1:]:
+            raise CallError(f"{more[0]}: one more argument than TARGET and TASK")
+        say(_explained_row(target, model, named, leaderboard if _names_leaderboard(context) else ""))
         return
     declared = open_leaderboard(leaderboard, read_access())
+    *paths, last = words
+    is_task = bool(paths) and (bool(column_named(declared, last)) or not ("://" in last or Path(last).exists()))
+    task = last if is_task else ""
+    paths = paths if is_task else words
     if reported:
-        judgement, _ = judge_paths([path], declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
+        judgement, _ = judge_paths(paths, declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
         if not _names_leaderboard(context):
             _warn_of_other(judgement)
         raise typer.Exit(_explain_reported(judgement, reported, column_named(declared, task) or task, form))
     task = _column(declared, task)
-    judgement, _ = judge_paths([path], declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
+    judgement, _ = judge_paths(paths, declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
     if not _names_leaderboard(context):
-        _refuse_others(judgement, [path], "explain")
+        _refuse_others(judgement, paths, "explain")
     say(explanation_text(judgement, task) if form == "text" else to_json(make_report(judgement)) + "\n")
     if not _names_leaderboard(context):
         _warn_of_other(judgement)

@@ -17,7 +17,7 @@ from bot.audits.board.audit import BoardAudit, audit_board, complete
 from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
 from bot.evaluation.evidence import EVIDENCE_WORDS, EvidenceWord
-from bot.evaluation.finding import counted, grouped
+from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.score import TaskScore
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
@@ -158,6 +158,15 @@ class PageContent:
     def places(self) -> list[int]:
         """The places of these rows by the sums of their columns."""
         return places([fsum(row) for row in zip(*self.whole[1].values(), strict=True)])
+
+    @cached_property
+    def no_errors(self) -> str:
+        """Why no average has a standard error: the files give none, or none of these columns."""
+        found = {task.id for row in self.board.rows for task in row.entry.tasks if task.stderr is not None}
+        bare = [task.title for task in self.board.leaderboard.tasks if task.id not in found]
+        if not found or not bare:
+            return "the files give no standard errors"
+        return f"{examples(bare)} {'has' if len(bare) == 1 else 'have'} no standard error, so no average has one"
 
     @property
     def has_quarantined(self) -> bool:

@@ -13,7 +13,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from bot import HOME, __version__
-from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
+from bot.evaluation.evidence import SHOWS
 from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.row_key import model_in
@@ -52,7 +52,7 @@ def templates() -> Environment:
     )
     environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
-    environment.filters |= {"shows": SHOWS.__getitem__, "does_not_show": DOES_NOT_SHOW.__getitem__}
+    environment.filters["shows"] = SHOWS.__getitem__
     environment.filters |= {"breakable": breakable, "in_parts": in_parts, "in_lines": in_lines, "with_end": with_end}
     environment.filters |= {"titled": rule_title, "ended": ended, "shell": shell}
     environment.filters["templating"] = {True: "used", False: "not used", None: "not said"}.__getitem__

@@ -10,6 +10,7 @@ from math import sqrt
 from os.path import commonprefix
 
 from bot.evaluation.definition import digest_of_leaves
+from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
 from bot.evaluation.finding import first_few
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.row_key import SHORT, WHOLE
@@ -127,11 +128,10 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         shown=shown,
         has_errors=any(line.error for parts in lines.values() for line in parts),
         is_clipped=any(leaf.is_clipped for score in entry.tasks for leaf in score.leaves),
-        files=[
-            (file, explain_command(file, entry.leaderboard, content.target, is_merged=True, declaration=near))
-            for file in entry.evidence
-        ],
+        files=entry.evidence,
+        again=explain_command(entry.evidence, entry.leaderboard, content.target, is_merged=True, declaration=near),
         near=near,
+        evidence=entry.shown if row.evidence == entry.rests_on else (SHOWS[row.evidence], DOES_NOT_SHOW[row.evidence]),
         changes=[(one, request_of(one, content.target)) for one in content.changes_by_key.get(entry.key, [])],
     )
 

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from bot.errors import CallError
 from bot.evaluation.evidence import STRENGTH, EvidenceWord
-from bot.evaluation.finding import grouped
+from bot.evaluation.finding import examples, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.likeness import LikeRows, Peer
 from bot.evaluation.row_key import reading_of, twins
@@ -357,7 +357,7 @@ def _rank_words(entry: Entry, others: Standing, names: Sequence[str] = ()) -> st
     if others.is_over_tasks and count > 1:
         place += " over tasks"
     elif entry.stderr is None and count > 1:
-        return f"{place} by the averages alone: its files give no standard error."
+        return f"{place} by the averages alone: {_why_no_error(entry)}."
     parts, tied = [place], worst - best
     if tied:
         many = f"{tied:,} others" if tied > 1 else "1 other"
@@ -366,6 +366,14 @@ def _rank_words(entry: Entry, others: Standing, names: Sequence[str] = ()) -> st
         beaten = "all others" if others.worse == others.ranked else f"{others.worse:,}" if others.worse else "none"
         parts.append(f"better than {beaten}")
     return "; ".join(parts) + "."
+
+
+def _why_no_error(entry: Entry) -> str:
+    """Why an average has no standard error: no column has one, or these have none."""
+    bare = [task.title for task in entry.tasks if task.stderr is None]
+    if len(bare) == len(entry.tasks):
+        return "its files give no standard error"
+    return f"{examples(bare)} {'has' if len(bare) == 1 else 'have'} no standard error, so the average has none"
 
 
 def _tied(row: BoardRow, rows: Sequence[BoardRow], count: int) -> list[BoardRow]:

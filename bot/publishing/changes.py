@@ -205,6 +205,7 @@ CANNOT_FOLLOW = frozenset({"tool", "evidence[].date", "facts.today"})
 OF_DECLARATION = frozenset({"leaderboard.digest", "leaderboard.scoring_digest", "tasks[].title"})
 # Rules about files that the row is not made of, and that its evidence does not name: of its key, and of other rows.
 OF_OTHER_FILES = frozenset({"rerun-differs", "settings-differ", "scored-as-no-other"})
+ADDED_LATER = ("dated_by", "quoted_from")  # fields of evidence that older entries lack
 WARNINGS = frozenset({"warnings[].rule", "warnings[].message"})
 
 Value = float | str | None
@@ -232,7 +233,10 @@ def differences(
     excused = CANNOT_FOLLOW.union(leave_out)
     if computed is not None and published.tool != computed.tool:
         excused |= WARNINGS
-    there, here = _fields(published, excused), _fields(computed, excused) if computed is not None else {}
+    there = _fields(published, excused)
+    had = {name for file in published.evidence for name in ADDED_LATER if getattr(file, name) is not msgspec.UNSET}
+    excused |= {f"evidence[].{name}" for name in ADDED_LATER if name not in had}
+    here = _fields(computed, excused) if computed is not None else {}
     names = dict.fromkeys([*there, *here])
     found = [
         Difference(".".join(name), there.get(name), here.get(name))

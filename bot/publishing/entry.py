@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from bot import __version__
 from bot.errors import MalformedEntry
-from bot.evaluation.evidence import RowWord
-from bot.evaluation.finding import Finding, Severity, Waived, file_of, grouped, in_units
+from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS, RowWord
+from bot.evaluation.finding import Finding, Severity, Waived, examples, file_of, grouped, in_units
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.identity import fits, is_folders
@@ -25,7 +25,7 @@ from bot.evaluation.likeness import Fingerprint, fingerprint
 from bot.evaluation.measurement import Coverage, definitions_of
 from bot.evaluation.result import HarnessVersion, Result, model_size
 from bot.evaluation.score import HUGE, ColumnValue, GroupScore, LeafScore, Scores, TaskScore
-from bot.evaluation.submission import iso_date
+from bot.evaluation.submission import iso_date, own_date
 from bot.evaluation.task import FRACTION
 from bot.evaluation.verdict import Row, RowFacts, Verdict
 
@@ -78,6 +78,7 @@ class Evidence(msgspec.Struct, frozen=True):
     it was measured (ISO 8601, UTC), believed no further than its commit, "" if neither file, name nor commit says.
     `kept` has the SHA-256 of each of its files by its path in a source that keeps no commits: the target keeps them,
     see `kept_path`; the field is left out for other sources.
+    `dated_by` is left out where the file says itself when it was measured, `quoted_from` where its numbers were.
     What the file itself shows (`sha256`, `date`, `format`, `harness`, `kept`) is filled in when the entry is made.
     """
 
@@ -90,6 +91,8 @@ class Evidence(msgspec.Struct, frozen=True):
     format: str = ""
     harness: HarnessVersion = HarnessVersion("")
     kept: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    dated_by: Literal["commit"] | msgspec.UnsetType = msgspec.UNSET
+    quoted_from: str | msgspec.UnsetType = msgspec.UNSET
 
 
 class Remark(msgspec.Struct, frozen=True):
@@ -185,6 +188,22 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     def date(self) -> str:
         """When the newest of its files was measured, ISO 8601 in UTC, "" if that is unknown."""
         return max([file.date for file in self.evidence], default="")
+
+    @property
+    def measured(self) -> str:
+        """The same as its files say it, "" where none that is not quoted does."""
+        return max([file.date for file in self.evidence if not (file.dated_by or file.quoted_from)], default="")
+
+    @property
+    def shown(self) -> tuple[str, str]:
+        """What the row shows by itself, and what it does not; quoted columns are named where others have a run."""
+        files = [(task.title, self.evidence_of(leaf)) for task in self.tasks for leaf in task.leaves]
+        quoted = dict.fromkeys(title for title, file in files if file and file.quoted_from)
+        if self.rests_on != "quoted" or not quoted or all(file and file.quoted_from for _, file in files):
+            return SHOWS[self.rests_on], DOES_NOT_SHOW[self.rests_on]
+        are = "is" if len(quoted) == 1 else "are"
+        what = f"{examples(list(quoted))} {are} quoted, without a file of a run; the rest is from result files"
+        return what, DOES_NOT_SHOW["file"]
 
     @property
     def age(self) -> tuple[str, list[str]]:
@@ -331,10 +350,14 @@ def _evidence(file: Verdict, place: Evidence | None) -> Evidence:
             raise MalformedEntry(KEPT_TOO_LARGE.format(path=place.path, size=in_units(file.parsed.size)))
         own = file_of(names["path"]) if file.parsed.of > 1 else names["path"]
         kept = {f"{own}/{name}" if name else own: digest for name, digest in file.parsed.digests.items()}
+    result = file.result
+    is_by_commit = result is not None and bool(file.date) and own_date(result, file.path) is None
     return replace(
         place,
         **names,
         kept=kept,
+        dated_by="commit" if is_by_commit else msgspec.UNSET,
+        quoted_from=result.quoted_from if result is not None and result.quoted_from else msgspec.UNSET,
         sha256=file.sha256,
         date=iso_date(file.date),
         format=file.parsed.format or "",

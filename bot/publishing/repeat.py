@@ -29,19 +29,23 @@ def check_command(source: str, commit: str, path: str, declaration: str) -> str:
 
 
 def explain_command(
-    file: Evidence, declared: Declared, target: str, *, is_merged: bool = False, declaration: str = ""
+    files: Iterable[Evidence], declared: Declared, target: str, *, is_merged: bool = False, declaration: str = ""
 ) -> str:
-    """The call that shows how the numbers of a file became those of a row at a target.
+    """The call that shows how the numbers of files became those of a row at a target.
 
     A file that the target keeps is there once the row is merged, and till then in its source. `declaration` is a file
     that readers have, in place of that at the target.
     """
-    place = f"{file.source}@{file.commit}/{file.path}" if file.source.startswith(HUB) and file.commit else file.path
+    places = " ".join(quoted(_place_of(file, target, is_merged=is_merged)) for file in files)
+    named = declaration or declaration_name(declared, [target])
+    return f"leaderboard-bot explain {places} --leaderboard {quoted(named)}"
+
+
+def _place_of(file: Evidence, target: str, *, is_merged: bool) -> str:
     if file.kept:
         kept = [kept_path(digest) for digest in file.kept.values()]
-        place = f"{label_of(target)}/{kept[0]}" if is_merged and len(kept) == 1 else f"{file.source}/{file.path}"
-    named = declaration or declaration_name(declared, [target])
-    return f"leaderboard-bot explain {quoted(place)} --leaderboard {quoted(named)}"
+        return f"{label_of(target)}/{kept[0]}" if is_merged and len(kept) == 1 else f"{file.source}/{file.path}"
+    return f"{file.source}@{file.commit}/{file.path}" if file.source.startswith(HUB) and file.commit else file.path
 
 
 def verify_command(target: str, entry: str) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from bot import HOME
-from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
 from bot.evaluation.finding import counted, first_few
 from bot.evaluation.verdict import Judgement
 from bot.publishing.addresses import evidence_url, model_url, target_url
@@ -445,8 +444,8 @@ def _warning(remark: Remark) -> str:
 
 def evidence_line(entry: Entry) -> str:
     """What a row rests on, in one word, and what that does not show."""
-    word = entry.rests_on
-    return f"- Rests on **{word}**: {SHOWS[word]}. That does not show {DOES_NOT_SHOW[word]}."
+    shows, does_not_show = entry.shown
+    return f"- Rests on **{entry.rests_on}**: {shows}. That does not show {does_not_show}."
 
 
 def _evidence(entry: Entry, target: str) -> Iterator[str]:
@@ -454,7 +453,7 @@ def _evidence(entry: Entry, target: str) -> Iterator[str]:
     yield from _files(entry)
     if len(entry.evidence) == 1:
         later = when_kept(declaration_name(entry.leaderboard, [target]))
-        yield f"- Check it: {code(explain_command(entry.evidence[0], entry.leaderboard, target))}"
+        yield f"- Check it: {code(explain_command(entry.evidence, entry.leaderboard, target))}"
         yield from [f"  {later}"] if later else []
 
 

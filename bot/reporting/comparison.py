@@ -119,7 +119,9 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     if whole.contrast.p is None and not float(off):
         return f"{_capital(first)} and {second} are equal{scope}."
     if whole.contrast.p is None:
-        unknown, tested = "the files give no standard error", over_tasks(comparison)
+        bare, tested = sum(one.contrast.p is None for one in comparison.tasks), over_tasks(comparison)
+        some = f"{bare} of {count} tasks {'has' if bare == 1 else 'have'} no standard error, so the average has none"
+        unknown = some if 0 < bare < count else "the files give no standard error"
         said = f"{unknown}; {tested}" if tested else unknown
         return f"{_capital(second)} is {off} points {where}; {said}."
     if whole.conclusion == "not separable":

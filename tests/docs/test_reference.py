@@ -251,7 +251,8 @@ def test_every_field_of_an_entry_is_documented_and_no_other() -> None:
     documented = documented_in("The entry file")
 
     assert sorted(set(documented)) == sorted(documented)
-    whole = {"groups", "columns", "average_over", "evidence[].kept"}
+    whole = {f"evidence[].{name}" for name in ("kept", "dated_by", "quoted_from")}
+    whole |= {"groups", "columns", "average_over"}
     whole |= {name for name in documented if name.endswith(("model", "harness"))}
     assert set(documented) - whole == set(fields(json.loads(entry.to_bytes())))
     tops = [name.split(".")[0].removesuffix("[]") for name in documented]

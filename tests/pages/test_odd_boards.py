@@ -265,7 +265,8 @@ def test_a_difference_of_unknown_error_has_no_interval_and_leaves_the_average_wi
     scores = {line[0]: line[-1] for line in page.tables[-1][1:]}
     assert re.fullmatch(r"[+-][0-9.]+", scores["BBH"])
     assert re.fullmatch(r"[+-][0-9.]+ ±[0-9.]+ higher", scores["IFEval"])
-    assert "on the average of 6 tasks; the files give no standard error; over tasks it is " in page.text
+    unknown = "1 of 6 tasks has no standard error, so the average has none"
+    assert f"on the average of 6 tasks; {unknown}; over tasks it is " in page.text
     assert not re.search(r"\b(inf|nan)\b", page.text)
 
 
@@ -303,6 +304,29 @@ def test_a_row_says_in_one_word_what_it_rests_on() -> None:
     assert f"which were scored again ({250 * len(leaves)} samples in 1 log)" in page
     assert "It does not show that the model gave these answers." in page
     assert "Evidence" not in found(site_of((other,))["index.html"]).text
+
+
+def test_a_row_names_the_columns_that_are_quoted_or_without_an_error_and_says_when_it_was_pushed() -> None:
+    """As of a lab that has a run of lm-eval beside a record of Every Eval Ever, which has no time of its run."""
+    one, two = generated(2)
+    [run] = one.evidence[:1]
+    record = replace(run, path="record.json", date="2099-12-01", dated_by="commit", quoted_from="Some Board")
+    tasks = tuple(
+        replace(task, stderr=None, leaves=tuple(replace(leaf, file="record.json") for leaf in task.leaves))
+        if task.id == "ifeval" else task for task in one.tasks[:3]
+    )  # fmt: skip
+    average = average_of([task.score for task in tasks])
+    row = replace(one, rests_on="quoted", stderr=None, tasks=tasks, average=average, evidence=(run, record))
+    content = site_of((row, replace(two, stderr=None, tasks=tasks, average=average))).content
+    page = text(Site(content), row_page(content.names[row.key]))
+    assert "by the averages alone: IFEval has no standard error, so the average has none." in page
+    assert "IFEval is quoted, without a file of a run; the rest is from result files." in page
+    assert f"Measured{run.date[:16].replace('T', ' ')}" in page
+    assert "quoted from Some Board, pushed 2099-12-01" in page
+    assert page.count("leaderboard-bot explain") == 1
+    only = site_of((replace(row, evidence=(record,)),)).content
+    page = text(Site(only), row_page(only.names[row.key]))
+    assert "Pushed2099-12-01; no file says when it was measured" in page
 
 
 def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() -> None:

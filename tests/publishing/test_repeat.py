@@ -57,12 +57,12 @@ def test_the_file_of_a_verdict_is_named_at_its_commit_where_anybody_can_open_it(
 def test_the_file_of_a_row_is_named_at_its_commit_and_both_words_are_one_for_a_shell() -> None:
     (file,) = entry().evidence
     there = msgspec.structs.replace(file, source="hf://datasets/acme/results", commit="a1" * 20, path="a b/it's.json")
-    words = shlex.split(explain_command(there, OURS, "/srv/my board"))
+    words = shlex.split(explain_command([there], OURS, "/srv/my board"))
     assert words[2:] == [
         f"hf://datasets/acme/results@{'a1' * 20}/a b/it's.json", "--leaderboard", f"my board/{KEPT}",
     ]  # fmt: skip
     in_git = msgspec.structs.replace(there, source="./results")
-    assert shlex.split(explain_command(in_git, OURS, ""))[2] == "a b/it's.json"
+    assert shlex.split(explain_command([in_git], OURS, ""))[2] == "a b/it's.json"
 
 
 def test_a_path_cannot_leave_the_code_span_of_its_command() -> None:

@@ -74,7 +74,9 @@
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.`;
     if (whole.p === null) {
       const tested = overTasks(found, whole);
-      return `${second} is ${off} points ${where}; ${UNKNOWN}${tested ? `; ${tested.said}` : ""}.`;
+      const bare = found.filter((one) => one.p === null).length;
+      const some = `${bare} of ${found.length} tasks ${bare === 1 ? "has" : "have"} no standard error, so the average has none`;
+      return `${second} is ${off} points ${where}; ${bare > 0 && bare < found.length ? some : UNKNOWN}${tested ? `; ${tested.said}` : ""}.`;
     }
     if (whole.verdict !== "not separable") return `${second} is ${amount(whole)} points ${where}; chance alone does not explain this.`;
     const least = whole.error ? `; this comparison would often miss a difference below ${points(SEEN * whole.error)} points` : "";
