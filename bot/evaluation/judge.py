@@ -10,10 +10,12 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from bot.evaluation.finding import Finding, grouped
+from bot.evaluation.finding import Finding, examples, grouped
+from bot.evaluation.formats import format_of
+from bot.evaluation.formats.content import PROPOSES
 from bot.evaluation.identity import identified, name_for
 from bot.evaluation.join import join_rows
-from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.leaderboard import Leaderboard, shipped
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.rules import RULES
 from bot.evaluation.rules.malformed_file import malformed_file
@@ -47,6 +49,9 @@ def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterab
     date = believed_date(own, committed, facts.today)
     if parsed.result is None:
         problem = parsed.problem or Problem("was not read")
+        if PROPOSES in problem.hint and leaderboard.id not in shipped():  # who submits to it makes no board
+            takes = examples([format_of(one).title for one in leaderboard.harness.formats])
+            problem = replace(problem, hint=problem.hint.replace(PROPOSES, f"{leaderboard.id} takes {takes}"))
         findings = tuple(findings_of(malformed_file, problem, parsed.path, leaderboard))
         return Verdict(parsed, leaderboard, "rejected", findings, None, date)
     measurements = take_measurements(parsed.result, leaderboard, parsed.path)

@@ -21,6 +21,7 @@ from bot.reporting.escape import brief, cell, code, code_in_table, in_title, vis
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.prose import escaped
 from bot.reporting.report import summarize
+from bot.reporting.text import BESIDE
 
 if TYPE_CHECKING:
     from bot.audits.board.audit import BoardAudit
@@ -319,7 +320,9 @@ def judgement_text(judgement: Judgement, mark: Marker, compared: str = "") -> Po
     counts = summarize(judgement)
     order = ("rejected", "incomplete", "accepted")
     head = f"{code(mark.leaderboard)}: " + ", ".join(f"{counts[status]} {status}" for status in order if counts[status])
-    body = "\n".join([head, "", *([compared, ""] if compared else []), judgement_markdown(judgement), VERDICT_FOOT])
+    where = [BESIDE, ""] if judgement.has_errors and not any(row.repair for row in judgement.rows) else []
+    said = [compared, ""] if compared else []
+    body = "\n".join([head, "", *said, judgement_markdown(judgement), *where, VERDICT_FOOT])
     return fitted(title, body, mark)
 
 

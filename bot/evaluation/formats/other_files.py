@@ -98,8 +98,8 @@ KINDS = (
     Kind(
         "sample-log",
         "a log of samples",
-        "name the result file beside it; `leaderboard-bot audit drop FILE` reads samples of DROP,"
-        " `leaderboard-bot audit mmlu FILE` those of MMLU",
+        "name the result file beside it; alone only samples of DROP and MMLU are read,"
+        " by `leaderboard-bot audit drop FILE` and `leaderboard-bot audit mmlu FILE`",
         _begins_samples,
         _is_sample,
     ),

@@ -24,7 +24,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from bot.evaluation.finding import Severity, counted, examples, grouped, shown
+from bot.evaluation.finding import Severity, examples, grouped, shown
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import PRECISIONS
 from bot.evaluation.formats.format import Rerun
@@ -186,7 +186,7 @@ def _nothing(case: RowCase) -> Violation:
     fits = [(_count(result, other), other.id) for other in map(load_shipped, shipped()) if other.id != board.id]
     most, best = max(fits)
     hint = (
-        f"name the leaderboard with --leaderboard; the file has {counted(most, 'subtask')} of {best}"
+        f"name the leaderboard with --leaderboard: subtasks of {best} are here"
         if most
         else f"measure the tasks of {board.id}, or name the leaderboard that it was measured for with --leaderboard"
     )

@@ -37,11 +37,13 @@ def rerun_differs(case: RowCase) -> Violations:
     for repeat in case.row.repeats if is_one_model else ():
         runs = [f"{run.value!r} ({shown(run.file)})" for run in repeat.runs]
         by_task.setdefault(repeat.task_id, []).append(f"{repeat.leaf_id}: {first_few(runs, MOST)}")
+    titles = {task.id: task.title for task in case.leaderboard.tasks}
     for task_id, leaves in by_task.items():
         more = f"; the same for {counted(len(leaves) - 1, 'more subtask')}" if len(leaves) > 1 else ""
         row = case.row
         yield Violation(
-            f"was run several times with different values, of which the newest counts; {leaves[0]}{more}",
+            f"{titles[task_id]} was run several times with different values, of which the newest counts;"
+            f" {leaves[0]}{more}",
             "say in the request why it was run again",
             row.result.pointer_to("leaves"),
             task_id,
