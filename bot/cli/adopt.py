@@ -70,7 +70,6 @@ from bot.reporting.draft import draft_text
 from bot.reporting.escape import brief, visible
 from bot.service.judge.facts import Judge
 
-MOST_LOOKED = 20  # files in which a value of a drafted form is looked for
 NEARLY = 0.8  # of the cells that the best reading of the results gives
 MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
@@ -390,23 +389,38 @@ def _form_of(matching: Matching, measured: Measured) -> str:
     form = measured.form
     if form is None:
         return ""
-    contents = [_content_of(place) for place in measured.places[:MOST_LOOKED]]
-    other = form.other and _shown_in(form.other, matching, contents)
-    return replace(_shown_in(form, matching, contents), other=other).text
-
-
-def _shown_in(form: DraftedForm, matching: Matching, contents: Sequence[Content]) -> DraftedForm:
-    """The form with the values that the board shows."""
     shown = {
-        (leaf.key(form.keys["id"]), metric.key(form.keys["id"]))
-        for one in matching.matched
-        for leaf in one.reading.task.leaves
-        for metric in one.reading.task.metrics
+        (one.keys["id"], leaf.key(one.keys["id"]), metric.key(one.keys["id"]))
+        for one in form.both
+        for column in matching.matched
+        for leaf in column.reading.task.leaves
+        for metric in column.reading.task.metrics
     }
+    telling = set(_telling(measured.read, shown))
+    contents = [_content_of(place) for place in measured.places if place.name in telling]
+    other = form.other and _shown_in(form.other, shown, contents)
+    return replace(_shown_in(form, shown, contents), other=other).text
+
+
+def _telling(read: Sequence[Parsed], shown: Collection[tuple[str, str, str]]) -> Iterator[str]:
+    """The files that together have each of these numbers, which are given by form, leaf and metric."""
+    left = set(shown)
+    for one in read:
+        leaves = one.result.leaves.items() if one.result is not None and left else ()
+        found = left & {(one.format or "", leaf, metric) for leaf, has in leaves for metric in has.numbers}
+        left -= found
+        if found:
+            yield one.path
+
+
+def _shown_in(
+    form: DraftedForm, shown: Collection[tuple[str, str, str]], contents: Sequence[Content]
+) -> DraftedForm:
+    """The form with the values that the board shows."""
     kept = []
     for value in form.values:
         alone = DeclaredForm.model_validate({**form.table, "values": [dict(value.keys)]}).format
-        if any(shown & _numbers_of(content, alone) for content in contents):
+        if any(not _numbers_of(content, alone).isdisjoint(shown) for content in contents):
             kept.append(value)
     left = tuple(one.place for one in form.values if one not in kept and not one.is_other)
     return replace(form, values=tuple(kept or form.values), left_out=left if kept else ())
@@ -418,14 +432,14 @@ def _content_of(place: Place) -> Content:
     return Content({"": (place.read(files[0].path, files[0].size) if files else b"") or b""}, place.name)
 
 
-def _numbers_of(content: Content, form: Format) -> set[tuple[str, str]]:
-    """The leaves and metrics that a form reads in a file."""
+def _numbers_of(content: Content, form: Format) -> set[tuple[str, str, str]]:
+    """The leaves and metrics that a form reads in a file, each with the form."""
     try:
         parts = parse_parts(content, [form])
     except MalformedResult:
         return set()
     of_form = [one.result for one in parts if one.result.format == form.id]
-    return {(key, metric) for one in of_form for key, leaf in one.leaves.items() for metric in leaf.numbers}
+    return {(form.id, key, metric) for one in of_form for key, leaf in one.leaves.items() for metric in leaf.numbers}
 
 
 def _declared(

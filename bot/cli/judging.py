@@ -48,6 +48,7 @@ from bot.service.settings.environment import cached_answers, read_access, wants_
 
 if TYPE_CHECKING:
     from bot.evaluation.draft.form_draft import DraftedForm
+    from bot.evaluation.draft.form_values import DraftedValue
 
 WILD = re.compile(r"[*?[]")
 MANY_FILES = 50
@@ -377,7 +378,17 @@ def read_by(form: DraftedForm, places: Iterable[Place]) -> tuple[Measured, list[
     is_wide = bool(faults) or any(one.result and not one.result.model.id for one in measured)
     if is_wide and "model" in form.keys and form.of_layout != form:
         return read_by(form.of_layout, places)[0], faults
+    kept = tuple(one for one in form.values if not _is_misread(one, measured))
+    if 0 < len(kept) < len(form.values):
+        return read_by(replace(form, values=kept), places)
     return Measured(measured, of_form, is_faulty=False, form=form), faults
+
+
+def _is_misread(value: DraftedValue, read: Sequence[Parsed]) -> bool:
+    """Tell whether half of the files have no number where a value of their form looks for it, or no name of it."""
+    texts = set(map(str, value.keys.values()))
+    wrong = sum(any(said.is_error and said.place in texts for said in one.result.misread) for one in read if one.result)
+    return 2 * wrong > len(read)
 
 
 def with_other_layout(found: Measured, is_model: Callable[[str], bool] | None = None) -> Measured:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bot.cli.judging import read_by
+from bot.evaluation.draft.form_draft import draft_forms
+from bot.evaluation.draft.form_values import DraftedValue
 from bot.evaluation.leaderboard import load_leaderboard
+from bot.platforms.inputs import find_places
 from bot.service.settings.config import load_settings
+from bot.service.settings.environment import read_access
 from tests.command import bot
 from tests.world.local_git import git
 from tests.world.results import result
@@ -499,3 +505,26 @@ def test_a_draft_names_the_rows_that_it_does_not_accept(folder: Path) -> None:
     _, stdout, stderr = bot("leaderboards", "draft", "runs")
     assert "[[formats]]" in stdout
     assert "the draft: 4 rows from 4 results: 3 accepted, 1 incomplete; most often missing-task" in stderr
+
+
+def test_only_the_numbers_that_the_table_shows_stay_in_the_form(folder: Path) -> None:
+    games = {f"{game}{number}": (game, name) for game in "xy" for number, name in enumerate([*MODELS, *"abcdefgh"] * 2)}
+    for path, (game, name) in games.items():
+        retail, airline = MODELS.get(name, (1.5, 2.5)) if game == "y" else (7.5, 8.5)
+        scores = {"scores": {"retail": retail, "airline": airline}, "extra": {"quality": 99.5}}
+        (folder / "runs" / f"{path}.json").write_text(json.dumps({"llm": name, "game": game, **scores}))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit" in stdout, stderr
+    (form,) = load_leaderboard("board/board.toml").formats
+    assert {value.value for value in form.values} == {"scores.{task}"}
+
+
+def test_a_value_that_misreads_most_files_is_left_out_of_the_form(folder: Path) -> None:
+    for number, (name, values) in enumerate(MODELS.items()):
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(texts(name, *values)))
+    places = find_places(["runs"], read_access())
+    form = next(draft_forms({place.name: Path(place.name).read_bytes() for place in places}))
+    wrong = [DraftedValue({"value": at, "leaf": leaf, "unit": "percent"}) for at, leaf in (("notes", "a note"), ("retail", "{..name} b"))]
+    found, _ = read_by(replace(form, values=(*form.values, *wrong)), places)
+    assert found.form == form
+    assert not any(one.result.misread for one in found.read if one.result)

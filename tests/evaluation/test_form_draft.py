@@ -106,6 +106,17 @@ def test_the_numbers_of_any_layout_are_found(layout: Callable[[str, float, float
         assert others == ([] if layout is not graded else [pytest.approx((x + y) / 200)])
 
 
+def test_trials_in_a_list_are_of_the_game_that_their_file_names() -> None:
+    def played(name: str, game: str, value: float) -> dict[str, Any]:
+        return {"llm": name, "game": game, "rate": value, "rounds": [{"won": k < value} for k in range(100)]}
+
+    won = {(name, game): int(value) for name, xy in MODELS.items() for game, value in zip("gh", xy, strict=True)}
+    files = as_bytes({f"{number}.json": played(*of, value) for number, (of, value) in enumerate(won.items())})
+    found = numbers(files, next(draft_forms(files, lambda text: text in MODELS)))
+    for (name, game), value in won.items():
+        assert [one for leaf, one in found[name].items() if leaf.startswith(game)] == [value, value / 100]
+
+
 @pytest.mark.parametrize("layout", [one if one is not graded else pytest.param(one, marks=SLOW) for one in LAYOUTS])
 def test_a_misspelled_place_of_a_drafted_form_gives_no_wrong_number(
     layout: Callable[[str, float, float], Files],

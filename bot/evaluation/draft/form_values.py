@@ -168,10 +168,11 @@ class _Way:
         )
 
     def to_elements(self, told: _Told) -> _Way:
-        """The way on to the elements of a list, which are told apart by what stands in each."""
-        texts = (*map(_out, self.told), *told.texts)
+        """The way on to the elements of a list, which are told apart by what stands in each; a list is no object."""
         questions = told if told.is_of_questions else None
-        return replace(self, place=f"{self.place}[*]", told=texts, questions=questions, is_listed=True)
+        return replace(
+            self, place=f"{self.place}[*]", told=(*self.told, *told.texts), questions=questions, is_listed=True
+        )
 
 
 def _out(text: str) -> str:

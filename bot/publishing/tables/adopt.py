@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from bot.errors import Unwritable
 from bot.evaluation.draft.columns import DraftColumn
-from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, TaskReading, resemblance
+from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, WORDS, TaskReading, resemblance
 from bot.evaluation.finding import counted, grouped
 from bot.evaluation.task import Task
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
@@ -176,9 +176,10 @@ def _choose(
     tried = [one for one in (_tried(column, reading, rows) for reading in possible) if one.covered]
     headings = (*column.column_path, column.label)
     heading = {id(one): _named_by(headings, one.reading) for one in tried}
+    said = {id(one): _said_by(headings, one.reading, heading[id(one)]) for one in tried}
 
-    def rank(one: Matched) -> tuple[int, int, int]:
-        return one.fitting, heading[id(one)], -one.reading.cost
+    def rank(one: Matched) -> tuple[int, int, int, int]:
+        return one.fitting, *said[id(one)], -one.reading.cost
 
     best = max(tried, key=rank, default=None)
     if best is None:
@@ -198,7 +199,7 @@ def _choose(
         return f"{_said(best.reading)} gives {_in_rows(best)}, which may be chance" if is_whole else NOT_GIVEN
     rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
     rivals = [one for one in rivals if one.reading.leaf_ids != best.reading.leaf_ids]
-    if any(heading[id(one)] >= heading[id(best)] for one in rivals):
+    if any(said[id(one)] >= said[id(best)] for one in rivals):
         return f"{_said(best.reading)} and {_said(rivals[0].reading)} give its numbers equally well"
     return replace(best, note="found by its values, not by its heading")
 
@@ -208,6 +209,13 @@ def _named_by(headings: Sequence[str], reading: TaskReading) -> int:
     column = reading.column
     shares_word = column is not None and len(column.leaves) > 1 and column.group is None and not column.rows
     return min(max(resemblance(name, reading.names) for name in headings), BEGINS if shares_word else WHOLE)
+
+
+def _said_by(headings: Sequence[str], reading: TaskReading, named: int) -> tuple[int, int]:
+    """How well headings name a reading, with the metric of a board's own files, which several tasks may have."""
+    metrics = [one.name for one in reading.task.metrics] if reading.column is not None and reading.column.is_own else []
+    metric = max(resemblance(name, metrics) for name in headings)
+    return max(named, min(metric, WORDS)), metric
 
 
 def _in_rows(one: Matched) -> str:
