@@ -182,7 +182,7 @@ def test_numbers_in_code_marks_stay_in_them(tmp_path: Path) -> None:
     assert "3 on main, 1 open" in settled(tmp_path)
     [branch] = git(tmp_path / "board", "branch", "--list", "leaderboard-bot/*", "--format=%(refname:short)").split()
     written = git(tmp_path / "board", "show", f"{branch}:data/README.md")
-    assert written.splitlines() == [*table.splitlines(), "| `acme/new-1b` | `0.11` | `0.12` | `0.13` |"]
+    assert written.splitlines() == [*table.splitlines(), "| `acme/new-1b` | `0.11` | `0.12` | **`0.13`** |"]
 
 
 def test_a_column_of_numbers_with_one_text_in_it_is_a_todo_that_names_the_text(tmp_path: Path) -> None:

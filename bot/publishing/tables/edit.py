@@ -9,7 +9,15 @@ from decimal import Decimal
 from bot.errors import Unwritable
 from bot.publishing.layout import CellChange
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text
-from bot.publishing.tables.fit import FilledColumn, check_columns, is_same_cell, is_shown, number_in, with_number
+from bot.publishing.tables.fit import (
+    FilledColumn,
+    check_columns,
+    is_same_cell,
+    is_shown,
+    number_in,
+    with_number,
+    without_spread,
+)
 from bot.publishing.tables.sheet import Grid, Sheet, Splice, is_heading, is_title, spliced
 from bot.reporting.escape import brief
 
@@ -112,14 +120,15 @@ class Planner:
         self.seen[key] = row.change_key
         at = index.find(row)
         if at is None:
-            return Insertion(self.place(row), row, {**row.defaults, **row.cells})
+            cells = {column_path: self.columns[column_path].marked(cell) for column_path, cell in row.cells.items()}
+            return Insertion(self.place(row), row, {**row.defaults, **cells})
         cells = self.differing(at, row)
         if cells and not self.may_update and (published is None or self.differing(at, published)):
             raise Unwritable(_conflict(self.grid, at, row, cells))
         return Update(at, row, cells) if cells else None
 
     def differing(self, at: int, row: WantedRow) -> dict[ColumnPath, Cell]:
-        """The cells that have to change, as they are written then: what stands around a number stays."""
+        """The cells that have to change, as they are written then: what stands around a number stays, no old spread."""
         found: dict[ColumnPath, Cell] = {}
         for column_path, wanted in row.cells.items():
             there, cell, number = self.grid.cell(at, column_path), self.grid.held(column_path, wanted), None
@@ -130,7 +139,8 @@ class Planner:
                     continue
             if says(self.grid, there, cell):
                 continue
-            kept = with_number(there, number.written) if number is not None and isinstance(there, str) else None
+            alone = without_spread(there) if number is not None and isinstance(there, str) else ""
+            kept = with_number(alone, number.written) if number is not None else None
             found[column_path] = wanted if kept is None else kept
         return found
 

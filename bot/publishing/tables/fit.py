@@ -8,7 +8,7 @@ from decimal import Context, Decimal
 
 from bot.errors import Unwritable
 from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, Number, as_text, is_in_range
-from bot.publishing.tables.markdown_sheet import TAG
+from bot.publishing.tables.markdown_sheet import BOLD, TAG, is_bold
 from bot.publishing.tables.sheet import TRUTH, Grid
 from bot.reporting.escape import brief
 
@@ -121,7 +121,16 @@ class FilledColumn:
         self.shapes = {_pattern(without_spread(TAG.sub("", text))) for text in texts}
         self.numbers = [number for cell in cells if (number := number_in(cell)) is not None]
         self.keeps_zeros = any(decimals_of(one) and one.as_tuple().digits[-1] == 0 for one in self.numbers)
+        shown = [without_spread(text).strip() for text in texts]
+        marks = (mark for mark in BOLD if all(is_bold(text, mark) for text in shown))
+        is_of_all = len(set(texts)) > 1 and len(texts) == len(cells)  # and so no mark of the best one
+        self.mark = next(marks, "") if is_of_all else ""
         self.least, self.largest = min(self.numbers, default=Decimal(0)), max(self.numbers, default=Decimal(0))
+
+    def marked(self, cell: Cell) -> Cell:
+        """A new cell, bold where each cell is."""
+        is_plain = isinstance(cell, str | Decimal) and cell != "" and not is_bold(cell, self.mark)
+        return f"{self.mark}{as_text(cell)}{self.mark}" if self.mark and is_plain else cell
 
     def check(self, cell: Cell, unit: str | None) -> None:
         """Raise Unwritable where a cell does not look like the others; `unit` is the unit of its number."""

@@ -17,7 +17,7 @@ from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_
 from bot.publishing.tables.edit import Insertion, KeyIndex, Planner, Slot, TableEdit, Update, order_of, sequence
 from bot.publishing.tables.fit import check_columns, number_in, without_spread
 from bot.publishing.tables.mapping import TableOptions
-from bot.publishing.tables.markdown_sheet import BOLD, is_bold
+from bot.publishing.tables.markdown_sheet import is_bold
 from bot.publishing.tables.sheet import Grid
 from bot.publishing.tables.values import RowView, placeholders, split_other, split_task
 from bot.reporting.escape import brief, code
@@ -76,22 +76,6 @@ def _bold(grid: Grid, after: Grid, key: Sequence[ColumnPath], column_path: Colum
                 name = code(".".join(column_path))
                 yield f"In the column {name} the best is bold; that is now {_named(after, rows, key)}."
             return
-
-
-def _not_bold(grid: Grid, after: Grid, key: Sequence[ColumnPath], column_path: ColumnPath) -> Iterator[str]:
-    """Name the rows that are not bold in a column in which each row was: there bold is no mark of the best."""
-    cells = [grid.cell(row, column_path) for row in range(len(grid))]
-    filled = [cell for cell in cells if cell not in {None, ABSENT, ""}]
-    if len(set(filled)) < 2 or not all(_has_bold(cell) for cell in filled):
-        return
-    now = [after.cell(row, column_path) for row in range(len(after))]
-    rows = [row for row, cell in enumerate(now) if cell not in {None, ABSENT, ""} and not _has_bold(cell)]
-    if rows:
-        yield f"In the column {code('.'.join(column_path))} every cell is bold, but not in {_named(after, rows, key)}."
-
-
-def _has_bold(cell: Cell) -> bool:
-    return any(is_bold(cell, mark) for mark in BOLD)
 
 
 def _without_spread(grid: Grid, edit: TableEdit, column_path: ColumnPath) -> Iterator[str]:
@@ -220,7 +204,6 @@ class MappedRows:
         for column_path in grid.column_paths:
             yield from _without_spread(grid, edit, column_path)
             yield from _bold(grid, after, self.key, column_path)
-            yield from _not_bold(grid, after, self.key, column_path)
         known = [self.options.column_path(label) for label in self.options.columns]
         yield from _stale_means(grid, after, slots, self.key, known)
         yield from _unfilled(grid, edit)

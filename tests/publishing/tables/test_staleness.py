@@ -95,21 +95,20 @@ def test_a_bold_best_that_is_no_more_the_best_is_named() -> None:
     assert said(BOLD, own, entry(scores={"bbh": 0.5})) == ()
 
 
-def test_a_new_cell_that_is_not_bold_as_all_others_are_is_named() -> None:
-    head = "| Model | BBH |\n| --- | --- |\n"
-    table = f"{head}| a | **40.0** |\n| b | **12.0** |\n| c | |\n"
+@pytest.mark.parametrize(("last", "new"), [("**12.0** [9; 15]", "**25.0**"), ("12.0", "25.0")])
+def test_a_new_cell_is_bold_where_all_others_are(last: str, new: str) -> None:
+    table = f"| Model | BBH |\n| --- | --- |\n| a | **40.0** ±3 |\n| b | {last} |\n| c | |\n"
+    after, _ = edited(BOLD, {"t.md": table.encode()}, entry(scores={"bbh": 0.25}))
 
-    assert said(BOLD, table, entry(scores={"bbh": 0.25})) == (
-        "In the column `BBH` every cell is bold, but not in `example-org/kestrel-7b`.",
-    )
-    assert said(BOLD, f"{head}| a | **40.0** |\n| b | 12.0 |\n", entry(scores={"bbh": 0.25})) == ()
+    assert after["t.md"].decode() == f"{table}| example-org/kestrel-7b | {new} |\n"
 
 
-def test_a_bold_cell_of_our_row_stays_bold() -> None:
-    own = b"| Model | BBH |\n| --- | --- |\n| a | 40.0 |\n| example-org/kestrel-7b | **52.0** |\n"
+@pytest.mark.parametrize("spread", [b"", b" [49.1; 54.9]"])
+def test_a_bold_cell_of_our_row_stays_bold_without_the_interval_of_the_old_number(spread: bytes) -> None:
+    own = b"| Model | BBH |\n| --- | --- |\n| a | 40.0 |\n| example-org/kestrel-7b | **52.0**" + spread + b" |\n"
     after, _ = edited(BOLD, {"t.md": own}, entry(scores={"bbh": 0.5}))
 
-    assert after["t.md"] == own.replace(b"52.0", b"50.0")
+    assert after["t.md"] == own.replace(b"52.0**" + spread, b"50.0**")
 
 
 @pytest.mark.parametrize("scores", [["1e308"] * 6, ["1e999", "-1e999", *"1234"], ["1e-999999999"] * 6])
