@@ -34,7 +34,7 @@ from bot.evaluation.submission import Parsed, believed_date, own_date
 from bot.evaluation.task import Task
 from bot.evaluation.toml_file import toml_key, toml_text
 from bot.platforms.git.repository import root_of
-from bot.platforms.inputs import GITHUB_FILE, Place, commit_dates
+from bot.platforms.inputs import GITHUB_FILE, Place, commit_dates, in_repositories, with_commits
 from bot.publishing.tables.adopt import (
     NOT_GIVEN,
     MappingColumn,
@@ -233,11 +233,13 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     if not matching.matched:
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings, measured)}")
     names = _names(rows, found, {one.model.id for one in models})
+    judged = {file_of(one.path) for one in read}
+    dates = commit_dates(with_commits(in_repositories(one for one in places if file_of(one.name) in judged)))
 
     def drafted(shown: Matching, leads: Collection[Matched] = ()) -> _Drafted:
         text, accessors = _declared(shown, parsed, names, known, measured, leads=leads)
         declared = parse_leaderboard(text, "board", "board.toml")
-        judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, commit_dates(places))
+        judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, dates)
         board = JudgedTable(table, found, rows, judgement, names)
         return _Drafted(text, board, _columns(board, shown, keys, accessors))
 
@@ -413,9 +415,7 @@ def _telling(read: Sequence[Parsed], shown: Collection[tuple[str, str, str]]) ->
             yield one.path
 
 
-def _shown_in(
-    form: DraftedForm, shown: Collection[tuple[str, str, str]], contents: Sequence[Content]
-) -> DraftedForm:
+def _shown_in(form: DraftedForm, shown: Collection[tuple[str, str, str]], contents: Sequence[Content]) -> DraftedForm:
     """The form with the values that the board shows."""
     kept = []
     for value in form.values:

@@ -12,10 +12,11 @@ import msgspec.structs
 
 from bot.cli.table_file import TableFile
 from bot.evaluation.draft.readings import TaskReading
-from bot.evaluation.finding import counted, first_few
+from bot.evaluation.finding import counted, first_few, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
 from bot.evaluation.result import Result
+from bot.evaluation.score import column_values
 from bot.evaluation.verdict import Judgement, Row
 from bot.publishing.entry import Entry, make_entries
 from bot.publishing.layout import CellChange, Draft, RowChange
@@ -30,6 +31,7 @@ from bot.reporting.escape import brief, visible
 
 MOST_CELLS, MOST_NAMES = 40, 5  # cells that differ, and rows of a kind, that are listed
 OF_NUMBERS = ("tasks.", "columns.", "average")  # how the values of columns of numbers begin
+ALIKE = "whose digest is larger, for both have one date or none"
 TELLING_DIGITS = 3  # that a number has which is no number of a file by chance
 
 
@@ -134,15 +136,28 @@ class Recomputed:
             yield f"incomplete, not compared: {counted(len(incomplete) - MOST_NAMES, 'more row')}"
         for key, why in [one for one in self.draft.refused.items() if one[0] not in incomplete][:MOST_NAMES]:
             yield f"not compared: {self._name(key)}: {visible(why)}"
-        rejected = [row for row in self.board.rows if row not in self.board.judged]
-        if rejected:
-            names = first_few([self._text(row) for row in rejected], MOST_NAMES)
-            yield f"their results are rejected: {names}: {self._rejection(rejected[0])}"
+        accepted = {row for row, one in self.board.judged.items() if one.key.text in self.entries}
+        rejected = grouped((self._rejection(row), self._text(row)) for row in self.board.rows if row not in accepted)
+        for why, names in list(rejected.items())[:MOST_NAMES]:
+            yield f"their results are rejected: {first_few(names, MOST_NAMES)}: {why}"
+        yield from self._chosen()
         grid = self.board.found.grid
         others = [row for row in range(len(grid)) if row not in self.board.rows and not is_title(grid, row)]
         without = [name for name in map(self._text, others) if name]
         if without:
             yield f"without a result: {first_few(without, MOST_NAMES)}"
+
+    def _chosen(self) -> Iterator[str]:
+        """The rows of which one file counts and others, of other settings, do not, and why it is that one."""
+        dates = {verdict.path: verdict.date for verdict in self.board.judgement.verdicts}
+        several = [(key, row) for key, row in self.rows.items() if row.left_out and key in self.entries]
+        for key, row in several[:MOST_NAMES]:
+            (other, unlike), ours = next(iter(row.left_out.items())), row.lead.path
+            older = "which is newer" if dates[ours] > dates[other] else "which has more of the tasks"
+            why = ALIKE if dates[ours] == dates[other] else older
+            yield visible(f"of several files of {self._name(key)} counts {ours}, {why}; not {other} ({unlike})")
+        if several or any(row.repeats for row in self.rows.values()):
+            yield '  write those that the table does not show as "!PATH" into `paths` of bot.toml'
 
     def _rejection(self, row: int) -> str:
         """Why a row has no result that counts: the first error of its files, or of their row, with its rule."""
@@ -168,9 +183,11 @@ class Recomputed:
         if isinstance(exact, Decimal) and is_rounding(there, exact, decimals_of(there)):
             return f"rounding of {float(exact):.6g}"
         results = [file.result for file in self.rows[key].files if file.result is not None]
+        other = self._other_file(key, column.value, there)
         if column.value.startswith("columns."):  # of one number each, which is read in one way
-            beside = _number_of(results, there)
-            return f"another number of its files: {visible(beside)}" if beside else "the results say otherwise"
+            beside = "" if other else _number_of(results, there)
+            said = f"another file: {other}" if other else f"another number of its files: {beside}" if beside else ""
+            return visible(said) or "the results say otherwise"
         task, _ = split_task(column.value) or ("average", "")
         reported = parse_reported(f"{there}{'%' if '%' in (cell.before or '') else ''}")
         named = {file.path: file.result for file in self.rows[key].files if file.result is not None}
@@ -178,7 +195,6 @@ class Recomputed:
         if readings.fitting:
             reading = readings.fitting[0]
             return visible(f"another reading: {'; '.join(reading.steps)}")
-        other = self._other_file(key, column.value, float(there))
         if other:
             return f"another file: {visible(other)}"
         if beside := _number_of(results, there):
@@ -186,19 +202,23 @@ class Recomputed:
         nearest = next(iter(readings.whole or readings.nearest), None)
         return "no reading of its files gives it" + (f"; the nearest is {nearest.value:.6g}" if nearest else "")
 
-    def _other_file(self, key: str, accessor: str, there: float) -> str:
+    def _other_file(self, key: str, accessor: str, there: Decimal) -> str:
         """A file of the same model whose own value is the one in the table, "" if there is none."""
-        if (parts := split_task(accessor)) is None:
-            return ""
-        task_id, field = parts
-        task = next(one for one in self.declared.tasks if one.id == task_id)
-        model = self.rows[key].model.id
         for verdict in self.board.judgement.verdicts:
-            if verdict.result is not None and verdict.result.model.id == model:
-                value = TaskReading(task, field).value([verdict.result])
-                if value is not None and min(abs(value - there), abs(value * 100 - there)) < 0.005:
+            if verdict.result is not None and verdict.result.model.id == self.rows[key].model.id:
+                value = self._value(accessor, verdict.result)
+                scaled = [Decimal(repr(value)) * scale for scale in (1, 100)] if value is not None else []
+                if any(is_rounding(there, one, decimals_of(there)) for one in scaled):
                     return verdict.path
         return ""
+
+    def _value(self, accessor: str, result: Result) -> float | None:
+        """The value of a task or column in one file alone, None if it has none."""
+        if (parts := split_task(accessor)) is not None:
+            task = next(one for one in self.declared.tasks if one.id == parts[0])
+            return TaskReading(task, parts[1]).value([result])
+        columns = {f"columns.{one.id}.value": one.value for one in column_values(self.declared, {"/0": result})}
+        return columns.get(accessor)
 
 
 def _number_of(results: Sequence[Result], there: Decimal) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -524,7 +525,30 @@ def test_a_value_that_misreads_most_files_is_left_out_of_the_form(folder: Path) 
         (folder / "runs" / f"{number}.json").write_text(json.dumps(texts(name, *values)))
     places = find_places(["runs"], read_access())
     form = next(draft_forms({place.name: Path(place.name).read_bytes() for place in places}))
-    wrong = [DraftedValue({"value": at, "leaf": leaf, "unit": "percent"}) for at, leaf in (("notes", "a note"), ("retail", "{..name} b"))]
+    wrong = [
+        DraftedValue({"value": at, "leaf": leaf, "unit": "percent"})
+        for at, leaf in (("notes", "a note"), ("retail", "{..name} b"))
+    ]
     found, _ = read_by(replace(form, values=(*form.values, *wrong)), places)
     assert found.form == form
     assert not any(one.result.misread for one in found.read if one.result)
+
+
+def test_of_several_runs_of_a_row_it_is_said_which_counts_and_no_row_is_left_unsaid(folder: Path) -> None:
+    turns = dict(zip(MODELS, (12.5, 7.25, 9.75), strict=True))
+    table = [f"{line} {turns.get(line[2:].partition(' ')[0], 'Turns')} |" for line in TABLE.splitlines()]
+    (folder / "README.md").write_text("\n".join(line.replace("|---| Turns", "|---|---") for line in table) + "\n")
+    runs = {f"{name[-2:]}/{name[-4]}.json": {**texts(name, *xy), "turns": turns[name]} for name, xy in MODELS.items()}  # type: ignore[dict-item]
+    first = {**runs["7b/s.json"], "retail": "51.5%", "airline": "44.5%", "turns": 8.5, "temperature": 0.7}
+    tried = (first | {"notes": f"fine {pad}"} for pad in range(100))
+    older = sha256(json.dumps(runs["7b/s.json"]).encode()).hexdigest()
+    runs["7b/z.json"] = next(one for one in tried if sha256(json.dumps(one).encode()).hexdigest() > older)
+    runs["3b/z.json"] = {**runs["3b/n.json"], "retail": "60.25%"}
+    for path, run in runs.items():
+        (folder / "runs" / path).parent.mkdir(exist_ok=True)
+        (folder / "runs" / path).write_text(json.dumps(run))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "1 of 2 rows reproduced to the printed digit, in 3 of 3 columns" in stdout, stderr
+    assert stdout.count("another file: runs/7b/s.json") == 3
+    assert "their results are rejected: other/heron-3b: " in stdout
+    assert "of several files of acme/atlas-7b counts runs/7b/z.json, whose digest is larger" in stdout

@@ -13,7 +13,7 @@ from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.layout import RowChange
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text, wanted_row
+from bot.publishing.tables.cells import ColumnPath, WantedRow, as_text, wanted_row
 from bot.publishing.tables.edit import Insertion, KeyIndex, Planner, Slot, TableEdit, Update, order_of, sequence
 from bot.publishing.tables.fit import check_columns, number_in, without_spread
 from bot.publishing.tables.mapping import TableOptions
