@@ -166,7 +166,7 @@ def parse_reported(text: str) -> Reported:
     Raises CallError if it is no number.
     """
     stripped = text.strip()
-    before = BESIDE.split(stripped)[0].strip()
+    before = BESIDE.split(stripped)[0].strip(" |")
     is_percent = stripped.endswith("%") or before.endswith("%")
     number = before.removesuffix("%").strip()
     match = NUMBER.fullmatch(number)

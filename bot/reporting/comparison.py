@@ -442,10 +442,10 @@ def reported_text(readings: Readings) -> str:
 
 
 def _nearest_text(readings: Readings) -> str:
-    """The nearest readings of whole tasks, any that is nearer, and how these were measured."""
+    """The nearest simple readings of whole tasks, any that is nearer, and how these were measured."""
     shown, value = readings.whole or readings.nearest, readings.reported.value
     nearer = [one for one in readings.nearest if abs(one.value - value) < abs(shown[0].value - value)]
-    parts = ["The nearest of whole tasks:\n" if nearer else "The nearest:\n"]
+    parts = ["The nearest:\n" if shown == readings.nearest else "The nearest simple readings of whole tasks:\n"]
     parts += [_lines(one, _off(one, readings)) for one in shown]
     if nearer:
         parts.append("Nearer are these, of one subtask, with something left out or with two changes:\n")

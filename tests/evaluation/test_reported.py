@@ -111,7 +111,7 @@ def test_the_nearest_readings_are_told_and_the_nearest_of_whole_tasks_first(kest
     assert len(found.whole) == 3
     assert not any(one.task.startswith("leaderboard_musr_") or one.kind == "guess" for one in found.whole)
     told = reported_text(found)
-    assert told.index("The nearest of whole tasks:") < told.index("Nearer are these, of one subtask, ")
+    assert told.index("The nearest simple readings of whole tasks:") < told.index("Nearer are these, of one subtask, ")
 
 
 @pytest.mark.parametrize(
@@ -346,6 +346,7 @@ def test_what_is_no_number_is_refused(text: str) -> None:
         ("1e3", 1000, 1, False),
         ("34.24 ± 0.4", 34.24, 0.01, False),
         ("34.2 +/- 0.4%", 34.2, 0.1, True),
+        ("|0.2676|±  |0.0315|", 0.2676, 0.0001, False),
         ("6.9e-1", 0.69, 0.01, False),
     ],
 )
