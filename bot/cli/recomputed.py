@@ -11,7 +11,7 @@ from math import isfinite
 import msgspec.structs
 
 from bot.cli.table_file import TableFile
-from bot.evaluation.draft.readings import TaskReading
+from bot.evaluation.draft.readings import TaskReading, by_leaf
 from bot.evaluation.finding import counted, first_few, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
@@ -216,7 +216,7 @@ class Recomputed:
         """The value of a task or column in one file alone, None if it has none."""
         if (parts := split_task(accessor)) is not None:
             task = next(one for one in self.declared.tasks if one.id == parts[0])
-            return TaskReading(task, parts[1]).value([result])
+            return TaskReading(task, parts[1]).value(by_leaf([result]))
         columns = {f"columns.{one.id}.value": one.value for one in column_values(self.declared, {"/0": result})}
         return columns.get(accessor)
 

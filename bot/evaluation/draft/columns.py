@@ -87,7 +87,8 @@ class Seen:
             if run.leaf.num_fewshot in usual and all(run.value(metric) is not None for metric in self.metrics)
         )
 
-    def values(self) -> list[float]:
+    @cached_property
+    def values(self) -> Sequence[float]:
         """All values of the metrics that count."""
         found = [run.value(metric) for run in self.runs for metric in self.metrics]
         return [value for value in found if value is not None]
@@ -97,7 +98,7 @@ class Seen:
         """Tell whether a file says that the metric that counts is better where it is less."""
         return any(self.metrics[0].key(run.format_id) in run.leaf.less_is_better for run in self.runs)
 
-    @property
+    @cached_property
     def range(self) -> tuple[float, float] | None:
         """The range of the metric that counts, as the files say it; None if they do not, or say different ones."""
         found = {run.leaf.ranges.get(self.metrics[0].key(run.format_id)) for run in self.runs}

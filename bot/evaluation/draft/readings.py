@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import product
 from math import isfinite
+from operator import itemgetter
 from typing import Any, Literal
 
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, is_integral, seen_in
 from bot.evaluation.draft.form_draft import ID, OTHER_ID
-from bot.evaluation.draft.tasks import FreeIds, draft_of, leaf_table
+from bot.evaluation.draft.tasks import FreeIds, keys_alone, leaf_table
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import number
@@ -32,6 +33,7 @@ NOISE = re.compile(
     r"leaderboard|harness|test|shots?|acc|accuracy|norm|raw|score|lvl|level|hard|em|exact|match|strict|flexible|avg"
     r"|average|mean"
 )
+ByLeaf = Mapping[str, Sequence[tuple[int, Result]]]
 
 
 @dataclass(frozen=True)
@@ -73,9 +75,9 @@ class TaskReading:
         bounded = self.task.range == (0.0, 1.0) or self.task.unit == "percent"
         return self.field == "score" or bounded or self.is_in_percent
 
-    def value(self, results: Sequence[Result]) -> float | None:
+    def value(self, by_leaf: ByLeaf) -> float | None:
         """The value in the newest of some results that has each leaf; 0 to 1 if `is_fraction`, None without a leaf."""
-        read = [self._leaf(leaf, results) for leaf in self.task.leaves]
+        read = [self._leaf(leaf, by_leaf) for leaf in self.task.leaves]
         found = [one for one in read if one is not None]
         if len(found) < len(read):
             return None
@@ -88,8 +90,9 @@ class TaskReading:
             return score_of(self.task, required, values) / 100
         return raw_of(self.task, required, values) / (100 if self.task.unit == "percent" else 1)
 
-    def _leaf(self, leaf: Leaf, results: Sequence[Result]) -> tuple[list[RequiredMetric], list[float]] | None:
-        for result in results:
+    def _leaf(self, leaf: Leaf, by_leaf: ByLeaf) -> tuple[list[RequiredMetric], list[float]] | None:
+        keys = {leaf.id, *leaf.keys.values()}
+        for _, result in sorted((one for key in keys for one in by_leaf.get(key, ())), key=itemgetter(0)):
             row = result.leaves.get(leaf.key(result.format))
             if row is None or row.num_fewshot not in {None, self.task.num_fewshot or row.num_fewshot}:
                 continue
@@ -99,6 +102,11 @@ class TaskReading:
                 required = [required_metric(self.task, leaf, one, result.format, ()) for one in self.task.metrics]
                 return required, numbers
         return None
+
+
+def by_leaf(results: Sequence[Result]) -> ByLeaf:
+    """The results of a model that have a leaf, by its key, each with its place among all of them, newest first."""
+    return grouped((key, (age, result)) for age, result in enumerate(results) for key in result.leaves)
 
 
 def declared_readings(leaderboard: Leaderboard) -> list[TaskReading]:
@@ -188,8 +196,7 @@ def _readings(column: DraftColumn, results: Sequence[Result], cost: int) -> Iter
     means: tuple[Literal["", "mean", "size-weighted"], ...] = ("", "mean", "size-weighted")
     for is_raw, mean in product((False, True), means if len(column.leaves) > 1 else means[:1]):
         choice = replace(column, is_raw=is_raw, aggregation=mean)
-        keys = draft_of(results, [choice]).tasks[0].keys
-        task = Task.model_validate(_with_leaves(keys, choice))
+        task = Task.model_validate(_with_leaves(keys_alone(choice, results), choice))
         reading: Literal["score", "raw"] = "score" if task.has_bounds and not is_raw else "raw"
         text = reading + task.model_dump_json(exclude={"title"})
         if text in seen:
@@ -219,9 +226,10 @@ def resemblance(heading: str, names: Iterable[str]) -> int:
     return max((_alike(wanted, _words(name)) for name in names), default=0)
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(maxsize=20_000)
+def _words(text: str) -> tuple[str, ...]:
     found = WORD.findall(re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", text.lower()))
-    return [word for word in found if not NOISE.fullmatch(word)] or found
+    return tuple([word for word in found if not NOISE.fullmatch(word)] or found)
 
 
 def _alike(wanted: Sequence[str], name: Sequence[str]) -> int:

@@ -151,7 +151,7 @@ def draft_of(
         titles = dict(zip(named, _short(named), strict=True))
         known = [replace(one, title=titles.get(one.name, "")) for one in known]
     firsts = [one.leaves[0] for one in known if one.is_own]
-    pooled = grouped((one.metrics[0].name, value) for one in firsts for value in one.values())
+    pooled = grouped((one.metrics[0].name, value) for one in firsts for value in one.values)
     tasks = [_task(column, results, names, leaf_ids, pooled) for column in known]
     others = tuple(task for place, task in enumerate(tasks) if place not in places)
     shown = tuple(_shown(column, names) for column in beside)
@@ -240,7 +240,7 @@ def is_beside(column: DraftColumn) -> bool:
     first = column.leaves[0]
     metric = first.metrics[0].name
     names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
-    is_count = column.is_own and first.known is None and first.range is None and may_be_counts(first.values(), *names)
+    is_count = column.is_own and first.known is None and first.range is None and may_be_counts(first.values, *names)
     return is_count or says_less(column)
 
 
@@ -272,7 +272,7 @@ def _shown(column: DraftColumn, names: FreeIds) -> dict[str, Any]:
     share = share_of(first) or ("fraction" if column.is_share else "")
     unit = next((unit for words, unit in UNITS if re.search(words, said)), PLAIN)
     unit = share if share and (unit == PLAIN or is_named_score(said)) else unit
-    is_more = unit in SHARES or (unit == PLAIN and may_be_counts(first.values(), column.name))
+    is_more = unit in SHARES or (unit == PLAIN and may_be_counts(first.values, column.name))
     is_better = "↑" in title or (is_more and not is_less and not OF_FAULTS.search(said))
     return {
         "id": names.give(column.name),
@@ -286,7 +286,7 @@ def _shown(column: DraftColumn, names: FreeIds) -> dict[str, Any]:
 
 def share_of(leaf: Seen) -> str:
     """The unit of numbers that are shares of all, "" where nothing says that they are."""
-    name, values = leaf.metrics[0].name, leaf.values()
+    name, values = leaf.metrics[0].name, leaf.values
     if all(format_of(one).is_percent(name) for one in leaf.formats) or leaf.range == (0, 100):
         return "percent"
     kind = kind_of(name)
@@ -311,6 +311,13 @@ class FreeIds:
         return free
 
 
+def keys_alone(column: DraftColumn, results: Sequence[Result]) -> dict[str, Any]:
+    """The keys of the table of a column that no other stands beside."""
+    first = column.leaves[0]
+    pooled = {first.metrics[0].name: first.values} if column.is_own else {}
+    return _keys(column, results, FreeIds(COLUMNS), FreeIds(()), pooled)[0]
+
+
 def _task(
     column: DraftColumn,
     results: Sequence[Result],
@@ -319,8 +326,21 @@ def _task(
     pooled: Mapping[str, Sequence[float]],
 ) -> DraftTask:
     """The table of a column; `pooled` are the values of each metric in all columns: errors share a scale."""
+    keys, todo = _keys(column, results, names, leaf_ids, pooled)
+    todo = (*todo, *_todo(column), *_splits(column, results), *_datasets(column, results))
+    return DraftTask(keys, tuple(_notes(column)), todo, len(column.models))
+
+
+def _keys(
+    column: DraftColumn,
+    results: Sequence[Result],
+    names: FreeIds,
+    leaf_ids: FreeIds,
+    pooled: Mapping[str, Sequence[float]],
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """The keys of the table of a column, and what to decide of its scale and bound."""
     first = column.leaves[0]
-    name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values()]
+    name, values = first.metrics[0].name, [value for leaf in column.leaves for value in leaf.values]
     is_percent = all(format_of(one).is_percent(name) for one in first.formats)
     is_percent = is_percent or (column.is_own and column.range == (0, 100))
     is_less = first.less_is_better or says_less(column)
@@ -344,12 +364,7 @@ def _task(
         **({"groups": list(column.rows)} if column.rows and not column.is_whole_group else {}),
         **_leaves(column, leaf_ids, has_bounds=bound.get("normalize") == "leaf"),
     }
-    return DraftTask(
-        keys,
-        tuple(_notes(column)),
-        (*scale.todo, *bound_todo, *_todo(column), *_splits(column, results), *_datasets(column, results)),
-        len(column.models),
-    )
+    return keys, (*scale.todo, *bound_todo)
 
 
 def _aggregation(column: DraftColumn, results: Sequence[Result]) -> dict[str, str]:

@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import ceil
 from typing import Any
 
 from bot.audits.score_table import MOST_HEADING
 from bot.errors import Unwritable
-from bot.evaluation.draft.readings import TaskReading
+from bot.evaluation.draft.readings import ByLeaf, TaskReading, by_leaf
 from bot.evaluation.finding import first_few, grouped
 from bot.evaluation.places import key_text
 from bot.evaluation.result import Model
@@ -58,9 +58,12 @@ class ModelFiles:
     def value(self, reading: TaskReading) -> float | None:
         """What a reading gives for the files, computed once; None where it gives nothing."""
         if id(reading) not in self._known:
-            results = [file.result for file in self.files if file.result is not None]
-            self._known[id(reading)] = reading.value(results)
+            self._known[id(reading)] = reading.value(self._by_leaf)
         return self._known[id(reading)]
+
+    @cached_property
+    def _by_leaf(self) -> ByLeaf:
+        return by_leaf([file.result for file in self.files if file.result is not None])
 
     @cached_property
     def forms(self) -> frozenset[str]:
@@ -208,12 +211,12 @@ def _may_be(one: ModelFiles, texts: Sequence[str]) -> bool:
     return not ids or not HUB_ID.fullmatch(one.model.id) or form_of(one.model.id) in map(form_of, ids)
 
 
-def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
+@lru_cache(maxsize=4)  # each way to read the results is held against the same tables
+def _places(data: bytes, written: TableFormat, at: str) -> tuple[TablePlace, ...]:
     """Every table that a file may hold. Raises Unwritable if the file cannot be read."""
     if written == "parquet":
         check_bytes(data)
-        yield TablePlace(read_parquet(data))
-        return
+        return (TablePlace(read_parquet(data)),)
     text = text_of(data)
     makers: dict[str, Callable[[], Iterable[TablePlace]]] = {
         "csv": lambda: _csv(text),
@@ -222,17 +225,18 @@ def _places(data: bytes, written: TableFormat, at: str) -> Iterator[TablePlace]:
         "yaml": lambda: _nested(text, load_yaml(text), YamlSheet),
         "jsonl": lambda: [TablePlace(JsonLinesSheet(text))],
     }
-    found = cells = 0
+    found, cells = list[TablePlace](), 0
     for place in makers[written]():
         try:
             size = len(place.grid) * len(place.grid.column_paths)
         except Unwritable:
             continue
-        if size and found < MOST_TABLES and (written == "markdown" or at.removeprefix("/") in {"", place.at}):
-            found, cells = found + 1, cells + size
+        if size and len(found) < MOST_TABLES and (written == "markdown" or at.removeprefix("/") in {"", place.at}):
+            found.append(place)
+            cells += size
             if cells > MOST_CELLS:
                 raise Unwritable(f"it has more than {MOST_CELLS:,} cells")
-            yield place
+    return tuple(found)
 
 
 def _csv(text: str) -> Iterator[TablePlace]:
