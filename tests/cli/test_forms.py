@@ -403,6 +403,11 @@ def test_a_path_gets_no_id_that_is_another_models_and_models_of_another_table_ar
     board = load_leaderboard("ours/board.toml")
     assert board.model_names["host_b/acme/atlas-7b"] == "host_b-acme-atlas-7b"
     assert not any(task.higher_is_better for task in board.tasks)
+    assert bot("settle", "--config", "ours/bot.toml")[0] == 0  # the state that it keeps has the row of tiny-1b, too
+    (folder / "README.md").write_text(f"## Large{head}{large.replace('0.511', '0.999')}\n## Small{head}{small}")
+    git(folder, "commit", "-qam", "another number")
+    _, stdout, stderr = bot("settle", "--config", "ours/bot.toml", "--dry-run")
+    assert "0 added, 1 changed, 0 removed, 2 unchanged" in stdout, stdout + stderr
 
 
 def test_a_mark_in_brackets_may_be_part_of_a_models_name(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
@@ -89,6 +89,7 @@ class Gate:
     report: Report
     board_size: Callable[[], int]
     entries: Callable[[], list[Entry]]
+    accepted: Callable[[], Mapping[str, str]]
     is_first: bool = False
 
     def admit(self, looks: Sequence[Look[T]]) -> list[Look[T]]:
@@ -199,7 +200,7 @@ class Gate:
         if not self.context.dry_run:
             return plan
         if self.context.targets_by_address[self.target][1].kind != "models":  # there, a plan counts models
-            done = self.context.state.rows.accepted().keys() - {look.key for look in looks}
+            done = self.accepted().keys() - {look.key for look in looks}
             plan = msgspec.structs.replace(plan, unchanged=plan.unchanged + len(done))
         proposed = {look.key: look.entry for look in looks if look.planned.action != "unchanged"}
         return with_ranks(plan, self.entries(), proposed) if proposed else plan

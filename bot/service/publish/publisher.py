@@ -206,7 +206,8 @@ class TargetRows(ABC, Generic[T]):
 
     @property
     def _gate(self) -> Gate:
-        return Gate(self.context, self.settings.to, self.report, self.size, self.entries, is_first=self.is_first)
+        told = self.size, self.entries, self.accepted
+        return Gate(self.context, self.settings.to, self.report, *told, is_first=self.is_first)
 
     def _write(self, proposals: Iterable[Proposal]) -> None:
         """Write the proposals one after the other; where one fails, its items are noted, and the others go on."""
