@@ -390,6 +390,26 @@ def test_a_text_beside_a_number_names_its_metric_and_a_count_its_samples(*, is_l
         assert {key for one in part.result.leaves.values() for key in one.numbers} == {"WER"}
 
 
+def test_a_file_says_that_less_is_better_and_the_number_of_pairs_around_its_metrics() -> None:
+    files: Files = {}
+    for number, name in enumerate(MODELS):
+        errors = {"drift": 0.42 + number / 8, "lower_is_better": True}
+        pairs = {
+            part: {"n_pairs": pairs, "metrics": {"tau": 0.5 + number / 10, "rho": 0.4 + number / 9}}
+            for part, pairs in (("en-de", 260), ("en-fr", 70))
+        }
+        files[f"{number}.json"] = {"model": name, "errors": errors, "pairs": pairs}
+    form = next(draft_forms(as_bytes(files)))
+    made = DeclaredForm.model_validate(form.table).format
+    for path, data in as_bytes(files).items():
+        (part,) = parse_submission(path, {"": data}, forms=[made]).parts
+        assert part.result is not None
+        leaves = part.result.leaves
+        sizes = {"drift": None, "en-de": 260, "en-de rho": 260, "en-fr": 70, "en-fr rho": 70}
+        assert {key: one.samples for key, one in leaves.items()} == sizes
+        assert [key for key, one in leaves.items() if one.less_is_better] == ["drift"]
+
+
 def test_a_part_for_each_task_that_holds_models_is_not_taken_for_all_in_silence() -> None:
     """Without this one task of fifty looks like the whole board."""
     files = {

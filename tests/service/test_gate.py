@@ -53,7 +53,7 @@ def allow(plan: Plan) -> str:
 
 
 def gate(context: WatchContext, *, is_first: bool = False, size: int = 0) -> Gate:
-    return Gate(context, TARGET, Report(context), lambda: size, list, is_first=is_first)
+    return Gate(context, TARGET, Report(context), lambda: size, list, dict, is_first=is_first)
 
 
 def keys(found: list[Look[None]]) -> set[str]:
@@ -222,7 +222,7 @@ def test_the_rows_of_the_board_are_not_counted_for_a_few(context: WatchContext) 
         counted.append("once")
         return 100
 
-    one = Gate(shares, TARGET, Report(shares), count, list)
+    one = Gate(shares, TARGET, Report(shares), count, list, dict)
     assert len(one.admit(looks(shares, removed=5, changed=5))) == 10
     assert one.admit(restored(shares, 5, TAKEN)) == []
     assert counted == []
@@ -352,7 +352,7 @@ def test_a_dry_run_shows_ranks_and_only_a_dry_run_reads_the_board_for_them(conte
     mine, other, better = entry(right=(5, 5, 5)), entry("acme/borea-1b"), entry(right=(95, 95, 95))
     still = planned_row(other.key, other, other, "")
     rows = [Look(planned_row(mine.key, mine, better, "it is new"), (), better, None), Look(still, (), mine, None)]
-    dry = Gate(replace(context, dry_run=True), TARGET, Report(context), int, lambda: [mine, other])
+    dry = Gate(replace(context, dry_run=True), TARGET, Report(context), int, lambda: [mine, other], dict)
     dry.admit(rows)
     [plan] = dry.report.plans
     [row] = plan.rows
@@ -361,7 +361,7 @@ def test_a_dry_run_shows_ranks_and_only_a_dry_run_reads_the_board_for_them(conte
     def unread() -> list[Entry]:
         raise AssertionError
 
-    wet = Gate(context, TARGET, Report(context), int, unread)
+    wet = Gate(context, TARGET, Report(context), int, unread, dict)
     wet.admit(rows)
     assert wet.report.plans[0].rows[0].ranks_after == ""
 

@@ -569,6 +569,6 @@ def test_no_row_is_compared_with_all_others(hub: Hub, tmp_path: Path) -> None:
         for n, row in enumerate(rows)
     ]
     context = story.contexts.open_context(story.watch)
-    gate = Gate(context, rows[0].target, Report(context), lambda: 2 * ROWS, list)
+    gate = Gate(context, rows[0].target, Report(context), lambda: 2 * ROWS, list, dict)
     assert [look.key for look in gate.admit(looks)] == [row.subject for row in rows[:ROWS]]
     context.state.db.close()

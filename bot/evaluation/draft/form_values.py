@@ -92,6 +92,7 @@ class _Node:
     count: int = 0
     numbers: list[float] = field(default_factory=list)
     outcomes: int = 0
+    true: int = 0  # of the outcomes those that are `true`
     trials: int = 0  # lists of outcomes
     solved: int = 0  # lists of texts, each once
     others: int = 0  # texts that are no numbers
@@ -151,13 +152,14 @@ class _Way:
     questions: _Told | None = None  # where each number is of a question
     is_listed: bool = False  # texts of the elements of a list are among those that tell numbers apart
     seen: frozenset[str] = frozenset()
+    count: str = ""  # the place of the number of questions in the object that holds this one
 
     def to(self, key: str) -> _Way:
         """The way on to a key; what stands beside a number is one object further out then."""
         told, questions = tuple(map(_out, self.told)), self.questions
         if questions is not None:
             questions = _Told((), _out(questions.question), tuple(map(_out, questions.parts)))
-        return replace(self, place=_join(self.place, key_text(key)), told=told, questions=questions)
+        return replace(self, place=_join(self.place, key_text(key)), told=told, questions=questions, count="")
 
     def to_any(self, keys: Sequence[str]) -> _Way:
         """The way on to any of these keys, remembered."""
@@ -170,9 +172,8 @@ class _Way:
     def to_elements(self, told: _Told) -> _Way:
         """The way on to the elements of a list, which are told apart by what stands in each; a list is no object."""
         questions = told if told.is_of_questions else None
-        return replace(
-            self, place=f"{self.place}[*]", told=(*self.told, *told.texts), questions=questions, is_listed=True
-        )
+        texts = (*self.told, *told.texts)
+        return replace(self, place=f"{self.place}[*]", told=texts, questions=questions, is_listed=True, count="")
 
 
 def _out(text: str) -> str:
@@ -282,6 +283,7 @@ def _add_scalar(node: _Node, value: Any) -> None:
     number, _ = (None, "") if isinstance(value, str) and LONG_DIGITS.search(value) else number_of(value)
     if isinstance(value, bool):
         node.outcomes += 1
+        node.true += value
     elif number is not None:
         node.numbers.append(number)
         node.is_percent |= isinstance(value, str) and "%" in value
@@ -326,12 +328,16 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         found.append(_value(merged, replace(named, told=(*way.told, named.told[-1])), "", {}))
     else:
         said = _named_metric(node, scores)
-        found += [_value(one, way, key, numbers, said) for key, one in scores.items()]
+        less = {"higher_is_better": False} if _is_said_to_be_less(node) else {}
+        values = [_value(one, way, key, numbers, said) for key, one in scores.items()]
+        found += [replace(one, keys={**one.keys, **less}) for one in values]
     if way.questions is None:
         found += [_of_counts(right, of, way, kind="right") for right, of in pairs]
         found += [_of_counts(key, of, way, kind="solved") for key, of in _solved(node)]
         found += _of_trials(node, way)
     groups = {key: one for key, one in node.inside.items() if one.inside and one.paths()}
+    sure = next(_sure_counts(numbers), "")
+    count = _join(way.place, key_text(sure)) if sure else ""
     for alike in _alike_nodes(groups):
         if len(alike) > MOST_PARTS and all(map(str.isdecimal, alike)):
             continue  # the answers to questions, by their numbers
@@ -341,10 +347,17 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
             merged = _Node()
             for key in alike:
                 _merge(merged, groups[key])
-            _collect(merged, way.to_any(alike), found, is_searched=is_searched)
+            _collect(merged, replace(way.to_any(alike), count=count), found, is_searched=is_searched)
         else:
             for key in alike:
-                _collect(groups[key], way.to(key), found, is_searched=is_searched)
+                _collect(groups[key], replace(way.to(key), count=count), found, is_searched=is_searched)
+
+
+def _is_said_to_be_less(node: _Node) -> bool:
+    """Tell whether each object here says that less of its numbers is better."""
+    said = {words_of(key): one for key, one in node.inside.items() if one.is_outcome and one.count == node.count}
+    less, more = said.get("lower_is_better"), said.get("higher_is_better")
+    return (less is not None and less.true == less.count) or (more is not None and not more.true)
 
 
 def _named_metric(node: _Node, scores: Collection[str]) -> tuple[str, _Node] | None:
@@ -491,6 +504,7 @@ def _is_of_other_units(one: _Node, other: _Node) -> bool:
 def _merge(into: _Node, other: _Node) -> None:
     into.count += other.count
     into.outcomes += other.outcomes
+    into.true += other.true
     into.trials += other.trials
     into.solved += other.solved
     into.numbers += other.numbers
@@ -566,9 +580,11 @@ def _value(
     is_plain = is_less_better(names[0]) or is_speed(names[0]) or any(map(is_less_better, names[1:]))
     keys["unit"], todo = ("plain", "") if is_plain else _unit(node, metric, way)
     is_one_list = way.place.count("[*]") <= 1 and not way.place.startswith("[*]")
-    if is_one_list and (count := _count_beside(metric, siblings, is_alone=not way.told)):
-        inside = way.place.replace("[*]", ".{element}")  # so that a count is that of the same element
-        keys |= {"value": _join(inside, key_text(metric)), "samples": _join(inside, key_text(count)) + "?"}
+    beside = _count_beside(metric, siblings, is_alone=not way.told)
+    count = _join(way.place, key_text(beside)) if beside else way.count if metric else ""
+    if is_one_list and count:
+        inside, count = (one.replace("[*]", ".{element}") for one in (way.place, count))  # of the same element
+        keys |= {"value": _join(inside, key_text(metric)), "samples": f"{count}?"}
     if metric and way.told and "[*]" not in way.place:
         error = next((key for key in (*(f"{metric}_{one}" for one in ERRORS), *ERRORS) if key in siblings), "")
         keys |= {"stderr": _join(way.place, key_text(error)) + "?"} if error else {}
@@ -580,10 +596,19 @@ def _count_beside(metric: str, siblings: Mapping[str, _Node], *, is_alone: bool)
 
     Where the score `is_alone`, a number that may be a sum of others, such as `total`, is none.
     """
-    whole = [key for key, one in siblings.items() if all(number >= 1 and number % 1 == 0 for number in one.numbers)]
-    sure = [key for key in whole if key != metric and COUNTED.search(words_of(key))]
+    whole = [key for key, one in siblings.items() if _is_whole(one)]
+    sure = [key for key in _sure_counts(siblings) if key != metric]
     known = [key for count in COUNTS for key in whole if words_of(key) == count and not (is_alone and count in SUMS)]
     return next(iter([*sure, *known] if metric else []), "")
+
+
+def _sure_counts(numbers: Mapping[str, _Node]) -> Iterator[str]:
+    """The keys of numbers of questions, as their words say."""
+    return (key for key, one in numbers.items() if _is_whole(one) and COUNTED.search(words_of(key)))
+
+
+def _is_whole(node: _Node) -> bool:
+    return all(number >= 1 and number % 1 == 0 for number in node.numbers)
 
 
 def _unit(node: _Node, metric: str, way: _Way) -> tuple[str, str]:
