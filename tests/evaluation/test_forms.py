@@ -286,11 +286,18 @@ def test_a_percentage_is_no_fraction() -> None:
     assert 'acc has 0.5%, which is a percentage: write unit = "percent"' in problem.why
 
 
-def test_a_number_that_cannot_be_read_is_not_missing_besides() -> None:
+@pytest.mark.parametrize(
+    "values",
+    [
+        'value = "scores.{task}"\nleaf = "{task}"',
+        'value = "one"\nleaf = "a"\n[[formats.values]]\nvalue = "scores.b"\nleaf = "b"',
+    ],
+)
+def test_a_number_that_cannot_be_read_is_not_missing_besides(values: str) -> None:
     task = '[[tasks]]\nid = "{0}"\ntitle = "{0}"\nmetrics = [{{ name = "score" }}]\nleaves = [{{ id = "{0}" }}]\n'
     tasks = "".join(map(task.format, "abc"))
-    board = one_form('value = "scores.{task}"\nleaf = "{task}"', 'model = "m"', tasks)
-    [row] = judged(board, {"m": "a/b", "scores": {"a": 62.0, "b": 0.5}}).rows
+    board = one_form(values, 'model = "m"', tasks)
+    [row] = judged(board, {"m": "a/b", "one": 62.0, "scores": {"a": 62.0, "b": 0.5}}).rows
     assert [one.message for one in row.findings if one.rule == "missing-task"] == ["c is missing"]
 
 

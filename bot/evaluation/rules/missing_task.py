@@ -46,7 +46,10 @@ def missing_task(case: RowCase) -> Violations:
     row = case.row
     if row.result.format not in case.leaderboard.harness.formats:
         return  # `unaccepted-format` says enough
-    unreadable = {part for one in row.result.misread if one.is_error for part in one.pointer.split("/")}
+    misread = [one for one in row.result.misread if one.is_error]  # which `misread-place` says
+    places, values = {one.place for one in misread}, [one for form in case.leaderboard.formats for one in form.values]
+    unreadable = {part for one in misread for part in one.pointer.split("/")}
+    unreadable |= {one.leaf for one in values if places & {one.value, one.right, one.solved, one.trials}}
     missing = [
         required
         for required in row.measurements.missing
