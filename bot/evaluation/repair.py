@@ -35,6 +35,10 @@ def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
     by_shots = grouped((task.num_fewshot, leaf.key(result.format)) for task, leaf in wanted)
     parts = [(with_groups(keys, result), shots) for shots, keys in by_shots.items()]
     is_newest = not joins or any(one.rule in NEWEST for one in errors)
-    what = "to repair all of this, measure it again" if joins else "to repair all of this, measure everything again"
+    what = (
+        "to repair all of this, measure what the row lacks"
+        if joins
+        else "to repair all of this, measure everything again"
+    )
     hint, command = rerun_advice(case, parts, what, newest=is_newest)
     return Repair(hint, command) if command else None
