@@ -263,8 +263,8 @@ def _fitting(readings: Iterable[Reading], reported: Reported) -> list[Reading]:
         if reported.fits(one.value):
             found.append(one)
         elif reported.is_cut_of(one.value):
-            digits = f"cut, not rounded, to {reported.text}"
-            found.append(replace(one, steps=(*one.steps, digits), cost=one.cost + CUT))
+            last = f"{one.steps[-1]}, cut, not rounded, to {reported.text}"
+            found.append(replace(one, steps=(*one.steps[:-1], last), cost=one.cost + CUT))
     return sorted(found, key=lambda one: one.cost)
 
 

@@ -119,8 +119,11 @@ def test_the_nearest_readings_are_told_and_the_nearest_of_whole_tasks_first(kest
     [
         ("27", "27 is gpqa: raw value 0.267677 (3 readings tried; 1 random number in 34 would fit).\n"),
         ("26.8", "26.8 is gpqa: raw value 0.267677 (3 readings tried; 1 random number in 334 would fit).\n"),
-        ("26.7%", "26.7% is gpqa: cut, not rounded, to 26.7% (3 readings tried; 1 random number in 250 would fit)."),
-        ("0.2676", "0.2676 is gpqa: cut, not rounded, to 0.2676 ("),
+        (
+            "26.7%",
+            "26.7% is gpqa: raw value 0.267677, cut, not rounded, to 26.7% (3 readings tried; 1 random number in 250",
+        ),
+        ("0.2676", "0.2676 is gpqa: raw value 0.267677, cut, not rounded, to 0.2676 ("),
         ("3510", "No score of these results can be 3510: their metrics lie between 0 and 100 %.\n"),
         ("-5", "No score of these results can be -5: their metrics lie between 0 and 100 %.\n"),
     ],
