@@ -14,7 +14,17 @@ from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import Any
 
-from bot.cli.judging import LAYOUTS, WILD, Measured, endings, is_pattern, measured_ways, warn, with_other_layout
+from bot.cli.judging import (
+    LAYOUTS,
+    WILD,
+    Measured,
+    endings,
+    is_pattern,
+    measured_ways,
+    told_if_slow,
+    warn,
+    with_other_layout,
+)
 from bot.cli.recomputed import MOST_NAMES, JudgedTable, Recomputed
 from bot.cli.table_file import TableFile
 from bot.errors import CallError, MalformedResult, Unwritable
@@ -186,7 +196,8 @@ def _tried(
         names_model = names_in(table.data, table.written, at)
         for measured in measured_ways(results, names_model, table.place):
             try:
-                tried.append(_try(table, at, called, known, measured))
+                with told_if_slow(f"comparing the numbers of {counted(len(measured.read), 'file')} with the table"):
+                    tried.append(_try(table, at, called, known, measured))
                 most = max(one.given for one in tried)  # the others are let go of: a form may read much
                 tried = [one for one in tried if one.given >= NEARLY * most][: None if most else 1]
             except Unwritable as error:

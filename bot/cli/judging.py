@@ -7,11 +7,13 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from glob import glob
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from threading import Timer
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
@@ -56,6 +58,7 @@ FILES_AT_ONCE = 32  # files that a process reads at once
 REASONS = 4  # why files are no results that are named
 OTHER_TOOL = f"; {PROPOSES}"
 NO_FORM = "; and no numbers beside names of models, of which a form could be made (docs/forms.md)"
+PATIENCE = 2.0  # seconds of silence
 WORTH = 8_000_000  # bytes of result files that pay for one more process
 DEFAULT = "open-llm-v2"
 MOST_OF_A_BOARD, FEW_OF_A_BOARD = 0.9, 0.2  # shares of its subtasks that say that results are of a leaderboard, or not
@@ -328,7 +331,8 @@ def measured_ways(
     if table is not None and (others := [one for one in places if not _is_file(one, table)]):
         places = others
     unread: list[UnreadPath] = []
-    parsed = list(parse_places(places, unread))
+    with told_if_slow(f"reading {counted(len(places), 'file')}"):
+        parsed = list(parse_places(places, unread))
     is_known = any(one.result is not None or (one.problem and one.problem.is_recognised) for one in parsed)
     others_read = {one.path for one in unread if one.kind != OTHER.id and PROPOSES not in one.why}
     advice = {kind.advice for kind in kinds() if PROPOSES not in kind.advice}
@@ -337,8 +341,11 @@ def measured_ways(
     from bot.evaluation.draft.form_draft import draft_forms  # only drafts need it
 
     drafted, problems = False, list[str]()
-    for form in draft_forms(of_any_layout, is_model):
-        found, faults = read_by(form, places)
+    with told_if_slow(f"comparing {counted(len(of_any_layout), 'file')} to find where models and numbers are"):
+        forms = list(draft_forms(of_any_layout, is_model))
+    for number, form in enumerate(forms, 1):
+        with told_if_slow(f"reading all files by form {number} of {len(forms)}"):
+            found, faults = read_by(form, places)
         problems += faults
         if found.read:
             drafted = True
@@ -497,6 +504,18 @@ def _packed(place: Place) -> bytes | Parsed | UnreadPath:
         return found.to_bytes() if isinstance(found, Parsed) else found
     except UnicodeEncodeError:  # of a file whose name is not UTF-8
         return found
+
+
+@contextmanager
+def told_if_slow(what: str, after: float = PATIENCE) -> Iterator[None]:
+    """Say on standard error what is being done, where it takes longer than a person waits in silence."""
+    timer = Timer(after, warn, [f"{what} …"])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def warn(message: str) -> None:

@@ -58,6 +58,15 @@ OF_IDS = "*__*"
 NUMBERED = re.compile(r"(?=[^A-Za-z\d]*[A-Za-z])(\D++)[\d.]+([kKmMbB]?)")
 
 
+# Services as LiteLLM writes them before a model's id.
+PROVIDERS = frozenset("""
+aiml anyscale azure azure_ai baseten bedrock cerebras cloudflare databricks deepinfra featherless_ai fireworks_ai
+friendliai github groq hosted_vllm huggingface hyperbolic lambda_ai litellm_proxy lm_studio nebius novita nscale
+nvidia_nim ollama ollama_chat openai openrouter perplexity replicate sagemaker sambanova together together_ai vertex_ai
+vllm watsonx xinference
+""".split())  # fmt: skip  # noqa: SIM905 - a list would have a line for each
+# What may stand there instead of the model's organization: a region, a way to call.
+NO_ORGANIZATION = re.compile(r"[a-z]{2}(-[a-z]+)*(-\d)?|global|converse(_like)?|invoke|deployments|chat")
 MARKED = re.compile(r"[\w.-]+/[\w.-]+[@:= (][^/]*")  # acme/atlas:free, acme/atlas@reasoning=high
 
 
@@ -101,6 +110,14 @@ def has_nickname(model: Model) -> bool:
     return is_name and bool(why_unidentified(model)) and not is_served(model)
 
 
+def without_provider(name: str) -> str:
+    """A name such as `openrouter/acme/atlas` without the service that serves the model; others as they are."""
+    provider, _, model = name.partition("/")
+    organization, _, last = model.partition("/")
+    is_id = bool(last) and "/" not in last and NO_ORGANIZATION.fullmatch(organization) is None
+    return model if provider in PROVIDERS and is_id else name
+
+
 def is_hub_id(name: str) -> bool:
     """Tell whether a text has the form of a repository id of the Hub (huggingface_hub, validate_repo_id)."""
     return HUB_ID.fullmatch(name) is not None and "--" not in name and ".." not in name and not name.endswith(".git")
@@ -136,15 +153,17 @@ def fits(folders: str, path: str) -> bool:
 def identified(parsed: Parsed, names: Mapping[str, str], board: Leaderboard | None = None) -> Parsed:
     """The submission with its model as the caller's `names`, then the declaration's `[models]` have it.
 
-    A model that the file records no precision of has the board's, unless a service answered. A branch or tag that was
-    asked for tells checkpoints apart where no commit is recorded. On a board with `served_models` a model that only a
-    service has is called by the service and its name there, and its revision is the day of the measurement; on one
-    that takes plain names, one is an id, see `is_plain_name`.
+    A provider before `org/name` is no part of the id. A model that the file records no precision of has the board's,
+    unless a service answered. A branch or tag that was asked for tells checkpoints apart where no commit is recorded.
+    On a board with `served_models` a model that only a service has is called by the service and its name there, and its
+    revision is the day of the measurement; on one that takes plain names, one is an id, see `is_plain_name`.
     """
     found = with_names(with_names(parsed, names), board.model_names if board is not None else {})
     if found.result is None:
         return found
     model = found.result.model
+    if not is_served(model) and (without := without_provider(model.id)) != model.id:
+        model = replace(model, id=without)
     if not model.revision and model.requested_revision not in MAIN:
         model = replace(model, revision=model.requested_revision)
     if board is not None and board.precision and not model.precision and not is_served(model):

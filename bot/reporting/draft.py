@@ -50,6 +50,7 @@ description = "TODO: one sentence that says what it compares"
 """
 
 
+FEWER = "# TODO: whether fewer is better, as is drafted: neither its name nor the table tells"
 ONE_ROW = "but others of its model do: take away the # if all are of one model. They are two rows until then."
 TO_NAME = (
     "TODO: write the ids (org/name) of those models that are on the Hub. If the board is a table, also write each id "
@@ -90,6 +91,7 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, 
     lines += ["", "# Shown, and not counted."] if draft.columns else []
     for column in draft.columns:
         lines += ["[[columns]]", *(f"{toml_key(key)} = {toml_text(value)}" for key, value in column.items())]
+        lines += [FEWER] if column["id"] in draft.unsure else []
     if draft.left:
         lines += _comment(f"{counted(len(draft.left), 'more number')} that do not count: {examples(draft.left, 6)}")
     text = "\n".join(lines)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.cli.judging import read_by
+from bot.cli.judging import read_by, told_if_slow
 from bot.evaluation.draft.form_draft import draft_forms
 from bot.evaluation.draft.form_values import DraftedValue
 from bot.evaluation.leaderboard import load_leaderboard
@@ -129,10 +129,10 @@ def test_the_table_in_the_folder_of_results_is_no_result(folder: Path) -> None:
 
 
 def test_names_of_api_models_are_ids_of_a_board_of_its_own_results(folder: Path) -> None:
-    for name, value in (("Opus 5", 0.75), ("openrouter/acme/atlas", 0.5)):
+    for name, value in (("Opus 5", 0.75), ("openrouter/acme/atlas", 0.5), ("models/acme/borea", 0.25)):
         (folder / "runs" / f"{value}.json").write_text(json.dumps({"model": name, "f1": value}))
     _, _, stderr = bot("init", "board", "--results", "runs")
-    assert "names without an organization are ids of this board: openrouter/acme/atlas, Opus 5" in stderr
+    assert "names without an organization are ids of this board: models/acme/borea, Opus 5" in stderr
     assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
 
 
@@ -557,3 +557,35 @@ def test_of_several_runs_of_a_row_it_is_said_which_counts_and_no_row_is_left_uns
     assert stdout.count("another file: runs/7b/s.json") == 3
     assert "their results are rejected: other/heron-3b: " in stdout
     assert "of several files of acme/atlas-7b counts runs/7b/z.json, whose digest is larger" in stdout
+
+
+def test_what_a_run_was_asked_is_a_column_fewer_turns_are_a_todo_and_a_provider_is_no_part_of_a_model(
+    folder: Path,
+) -> None:
+    games = dict(zip(MODELS, (50, 25, 100), strict=True))
+    lines = [
+        f"| openrouter/{name} | {games[name]} | {retail} | {airline / 4} |"
+        for name, (retail, airline) in MODELS.items()
+    ]
+    (folder / "README.md").write_text(
+        "\n".join(["| Model | Games | Retail | Avg Turns |", "|---|---|---|---|", *lines, ""])
+    )
+    for number, (name, (retail, airline)) in enumerate([*MODELS.items(), ("acme/crane-1b", (70.5, 8.0))]):
+        metrics = {"retail": retail, "avg_turns": airline / 4}
+        run = {"llm": f"openrouter/{name}", "config": {"bench": {"num_games": games.get(name, 10)}}, "metrics": metrics}
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(run))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit, in 3 of 3 columns" in stdout, stderr
+    assert "Model = model.id, Games = columns.num_games.value" in stderr
+    assert "1 model of the results would be a new row: acme/crane-1b" in stderr
+    text = (folder / "board" / "board.toml").read_text()
+    assert "higher_is_better = false\n# TODO: whether fewer is better, as is drafted" in text
+    assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
+
+
+def test_what_takes_long_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    said = ""
+    with told_if_slow("reading 9 files", 0.0):
+        while "reading" not in said:
+            said += capsys.readouterr().err
+    assert said == "reading 9 files …\n"

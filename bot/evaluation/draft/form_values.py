@@ -199,7 +199,10 @@ def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) ->
     found: list[DraftedValue] = []
     _collect(root, start, found, is_searched=is_searched)
     if is_searched:
-        found += _others(root, start, root.count / 2)
+        setup = _Node()
+        for row in way.rows.rows:
+            _add_setup(setup, row.value, 0)
+        found += [*_others(root, start, root.count / 2), *_others(setup, start, root.count / 2)]
     return _apart(found[:MOST_VALUES])
 
 
@@ -277,6 +280,14 @@ def _add(node: _Node, value: Any, depth: int) -> None:
             node.solved += 1
     else:
         _add_scalar(node, value)
+
+
+def _add_setup(node: _Node, value: Any, depth: int) -> None:
+    """Add the objects that say how a run was made: a table may show one of their numbers, such as how many games."""
+    for key, one in list(value.items())[:MOST_ELEMENTS] if isinstance(value, dict) and depth < DEEPEST else ():
+        if isinstance(one, dict) and is_written(key):
+            add = _add if NO_RESULTS.search(words_of(key)) else _add_setup
+            add(node.inside.setdefault(key, _Node()), one, depth + 1)
 
 
 def _add_scalar(node: _Node, value: Any) -> None:

@@ -31,7 +31,7 @@ WORD = re.compile(r"[a-z]+|[0-9]+|\+")
 # Words of headings and keys that do not name a benchmark.
 NOISE = re.compile(
     r"leaderboard|harness|test|shots?|acc|accuracy|norm|raw|score|lvl|level|hard|em|exact|match|strict|flexible|avg"
-    r"|average|mean"
+    r"|average|mean|num"
 )
 ByLeaf = Mapping[str, Sequence[tuple[int, Result]]]
 

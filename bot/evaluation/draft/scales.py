@@ -30,6 +30,8 @@ MORE_IS_BETTER = re.compile(
     r"auroc|mcc|iou|quality|avg|average|mean|overall|index|elo|rating|points|grade|marks)(_|$)"
 )
 SHARE = re.compile(r"(^|_)(rate|ratio|pct|percent|percentage|share)(_|$)")
+# Words of names of how much a model did until it was done: fewer may be better, or a sign that it gave up.
+EFFORT = re.compile(r"(^|_)(turns?|steps?|attempts?|tries|guess(es)?|moves|rounds|calls|iterations?)(_|$)")
 FEW_POINTS = 10  # numbers up to which may be points of ten
 
 
@@ -54,7 +56,13 @@ def is_speed(*names: str) -> bool:
 
 def is_more_better(*names: str) -> bool:
     """Tell whether a name says that more is better."""
-    return "↑" in "".join(names) or _has(MORE_IS_BETTER, *names) or is_speed(*names)
+    is_named = _has(MORE_IS_BETTER, *names) and not is_effort(*names)
+    return "↑" in "".join(names) or is_named or is_speed(*names)
+
+
+def is_effort(*names: str) -> bool:
+    """Tell whether a name says how often a model did something, and not of how many it was right."""
+    return _has(EFFORT, *names) and not _has(SHARE, *names)
 
 
 def is_named_score(*names: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import filter as matching
 from itertools import compress, product
@@ -17,6 +17,7 @@ from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
 from bot.evaluation.draft.parts import as_one
 from bot.evaluation.draft.scales import (
+    is_effort,
     is_less_better,
     is_named_score,
     may_be_counts,
@@ -90,7 +91,7 @@ class LeaderboardDraft:
     """A declaration of tasks for some results; `others` are columns that too few models have, and those of speeds.
 
     `columns` are tables `[[columns]]`, of numbers that do not count, and `left` names further ones; `todo` is to be
-    decided of all tasks.
+    decided of all tasks, and of the columns with the ids `unsure` nobody knows whether fewer is better.
     """
 
     tasks: tuple[DraftTask, ...]
@@ -99,6 +100,7 @@ class LeaderboardDraft:
     columns: tuple[dict[str, Any], ...] = ()
     todo: str = ""
     left: tuple[str, ...] = ()
+    unsure: Collection[str] = ()
 
 
 def only_tasks(draft: LeaderboardDraft, names: Sequence[str]) -> LeaderboardDraft:
@@ -160,7 +162,8 @@ def draft_of(
         counting = list(_with_groups(counting))
     unsaid = [one.title or one.name for one, task in zip(known, tasks, strict=True) if _is_unsaid(one, task)]
     todo = f"more is taken to be better in {examples(unsaid)}: no name says so. {WHERE_LESS}" if unsaid else ""
-    return LeaderboardDraft(tuple(counting), others, tuple(results), shown, todo if not columns else "", left)
+    unsure = {keys["id"] for keys, column in zip(shown, beside, strict=True) if column.todo and _is_effort(column)}
+    return LeaderboardDraft(tuple(counting), others, tuple(results), shown, todo if not columns else "", left, unsure)
 
 
 def _further_metrics(columns: Sequence[DraftColumn]) -> set[str]:
@@ -242,6 +245,10 @@ def is_beside(column: DraftColumn) -> bool:
     names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
     is_count = column.is_own and first.known is None and first.range is None and may_be_counts(first.values, *names)
     return is_count or says_less(column)
+
+
+def _is_effort(column: DraftColumn) -> bool:
+    return is_effort(column.title, column.name, column.leaves[0].metrics[0].name)
 
 
 def _is_surely_more(column: DraftColumn) -> bool:

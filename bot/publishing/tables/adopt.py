@@ -15,6 +15,7 @@ from bot.errors import Unwritable
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, WORDS, TaskReading, resemblance
 from bot.evaluation.finding import counted, grouped
+from bot.evaluation.identity import PROVIDERS
 from bot.evaluation.task import Task
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.edit import order_of, says
@@ -456,7 +457,8 @@ def _templates(
                     )
         if any(piece.startswith("{model.") for piece in PLACEHOLDER.split(text)) and text.isprintable():
             found[text] = None
-    return [{"template": text} for text in found][:SAMPLED]
+    ours = [text for text in found if text.partition("/{")[0] not in PROVIDERS]  # other services serve other models
+    return [{"template": text} for text in ours][:SAMPLED]
 
 
 def _filled(template: str, one: ModelFiles, written: TableFormat) -> str:

@@ -15,6 +15,7 @@ from bot.audits.score_table import MOST_HEADING
 from bot.errors import Unwritable
 from bot.evaluation.draft.readings import ByLeaf, TaskReading, by_leaf
 from bot.evaluation.finding import first_few, grouped
+from bot.evaluation.identity import without_provider
 from bot.evaluation.places import key_text
 from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
@@ -179,7 +180,8 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
             continue
         cell = FOOTNOTE.sub("", cell).strip()
         linked = ON_THE_HUB.search(cell) or (_linked_beside(grid, row) if place.key is not None else None)
-        whole = [grid.plain(cell), plain(cell), *([linked[1]] if linked else [])]
+        shown = [grid.plain(cell), plain(cell)]
+        whole = [*shown, *map(without_provider, shown), *([linked[1]] if linked else [])]
         for texts in (whole, [REMARK.sub("", plain(cell)).rstrip()]):  # a name with its remark may be another model's
             names = [*texts, *(text.rpartition("/")[2] for text in texts if HUB_ID.fullmatch(text))]
             found = dict.fromkeys(

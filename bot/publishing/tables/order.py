@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Literal
 
 from bot.evaluation.draft.columns import DraftColumn
-from bot.evaluation.draft.scales import is_less_better, is_more_better
+from bot.evaluation.draft.scales import is_effort, is_less_better, is_more_better
 from bot.evaluation.draft.tasks import UNNAMED
 from bot.evaluation.metric_kinds import kind_of
 from bot.publishing.tables.edit import order_of
@@ -27,6 +27,7 @@ def directed(column: DraftColumn, shown: NumberColumn, columns: Sequence[NumberC
     """The column of a board's own files with what is better, as names and table say, or with a TODO."""
     if not column.is_own:
         return column
+    metric = column.leaves[0].metrics[0].name
     named, table = _by_name(column), dict(_by_table(shown, columns, grid))
     arrow: Better | None = "less" if "↓" in column.title else "more" if "↑" in column.title else None
     seen: set[Better] = {*table, *([named] if named else [])}
@@ -36,7 +37,7 @@ def directed(column: DraftColumn, shown: NumberColumn, columns: Sequence[NumberC
         said = [f"its name says that {named} is better"] if named else []
         said += [f"{why} that {one} is" for one, why in table.items() if one != named]
         todo = f"higher_is_better = {'false' if better == 'less' else 'true'}? {'; '.join(said)}"
-    elif not seen and not arrow and column.leaves[0].metrics[0].name == UNNAMED:
+    elif not seen and not arrow and (metric == UNNAMED or is_effort(column.title, column.name, metric)):
         todo = "higher_is_better = false, if less is better: neither its name nor the table tells"
     return replace(column, better=better or "", todo=(todo,) if todo else ())
 

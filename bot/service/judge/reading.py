@@ -169,9 +169,11 @@ def read_pushed(candidate: Candidate, read: Read, max_bytes: int) -> Parsed | Un
 
 
 def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[str, str]:
-    """Why submissions are rejected, by their paths: the first error of each, and how many more there are."""
+    """Why submissions are rejected, by their paths: the first error of each, how many more, and what to do."""
     verdicts = context.judge(found).verdicts if found else ()
-    return {verdict.path: why_rejected(verdict.findings) for verdict in verdicts}
+    hints = {one.path: next((finding.hint for finding in one.findings if finding.is_error), "") for one in verdicts}
+    whys = {verdict.path: why_rejected(verdict.findings) for verdict in verdicts}
+    return {path: f"{why}; {hints[path]}" if hints[path] else why for path, why in whys.items()}
 
 
 def why_rejected(findings: Iterable[Finding]) -> str:
