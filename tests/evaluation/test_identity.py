@@ -18,6 +18,7 @@ from bot.evaluation.identity import (
     proposed_names,
     why_unidentified,
     with_names,
+    without_provider,
 )
 from bot.evaluation.judge import judge, judge_all
 from bot.evaluation.leaderboard import parse_leaderboard
@@ -39,6 +40,21 @@ def local(name: str = LOCAL) -> dict[str, object]:
 
 def parsed(name: str = LOCAL) -> Parsed:
     return parse_submission("a.json", {"": dumps(local(name))})
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("openrouter/deepseek/deepseek-r1", "deepseek/deepseek-r1"),
+        ("together_ai/acme/atlas-7b", "acme/atlas-7b"),
+        *(
+            (name, name)
+            for name in ("azure/gpt-4o", "bedrock/us-east-1/titan", "runs/acme/atlas", "groq/a/b/c", "groq/a/")
+        ),
+    ],
+)
+def test_a_provider_before_an_id_is_no_part_of_it(name: str, model: str) -> None:
+    assert without_provider(name) == model
 
 
 @pytest.mark.parametrize(
