@@ -8,6 +8,7 @@ from bot.audits.score_table import PublishedTable
 from bot.publishing.publication import Marker
 from bot.publishing.texts import VERDICT_FOOT, alarm_mark, alarm_text, judgement_text
 from bot.reporting.markdown import judgement_markdown
+from bot.reporting.text import BESIDE
 from tests.evaluation.judging import base, judgement_of, patched
 
 MARK = Marker("verdict", "acme/board#1", "open-llm-v2")
@@ -46,7 +47,8 @@ def test_the_comment_on_a_request_counts_the_verdicts_the_worst_first() -> None:
     assert "rejected" in head
     assert "accepted" in head
     assert text.title == "Results for open-llm-v2"
-    assert text.body == (f"`open-llm-v2`: {head}\n\n{judgement_markdown(judgement)}\n{VERDICT_FOOT}\n\n{MARK.render()}")
+    body = f"{judgement_markdown(judgement)}\n{BESIDE}\n\n{VERDICT_FOOT}"
+    assert text.body == f"`open-llm-v2`: {head}\n\n{body}\n\n{MARK.render()}"
 
 
 def test_the_comment_on_a_request_without_results_says_so() -> None:
