@@ -83,9 +83,12 @@ def full(value: float | None) -> str:
 
 
 def shell(command: str) -> Markup:
-    """A command over several lines, as it is copied; on a narrow screen a line breaks between its words."""
+    """A command over several lines, as it is copied; on a narrow screen a line breaks between its words.
+
+    A browser would break it behind hyphens and slashes, too, and before the sign at a line's end.
+    """
     text = str(escape("\n".join(shell_lines(visible(command)))))
-    return Markup(re.sub(r"\S+(?: \\(?=\n))?", r"<span>\g<0></span>", text))  # noqa: S704 - escaped above
+    return Markup(re.sub(r"\S*[-/]\S*(?: \\(?=\n))?|\S+ \\(?=\n)", r"<span>\g<0></span>", text))  # noqa: S704 - escaped above
 
 
 def ended(text: str) -> str:
