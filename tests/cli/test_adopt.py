@@ -669,8 +669,11 @@ def test_a_declaration_that_is_not_what_its_name_says_explains_nothing(tmp_path:
     board = Folder(tmp_path / "board")
     made = ("publish", tmp_path / "run.json", "--to", board.path, "--as", "commit", "-l", tmp_path / "tiny.toml")
     assert bot(*made)[0] == 0
-    [kept] = board.git("ls-tree", "--name-only", "main", "declarations/").splitlines()
+    kept, made_by = sorted(board.git("ls-tree", "--name-only", "main", "declarations/").splitlines())
+    assert made_by == "declarations/tiny.toml"
     board.push({kept: TINY.replace('"1/4"', '"1/5"').encode()})
+    assert bot("board", board.path)[0] == 0  # which stands for the declaration of its table
+    board.push({made_by: None})
     for command in (("board",), ("explain", "--model", "acme/atlas-7b"), ("site", "--out", tmp_path / "site")):
         status, out, err = bot(*command[:1], board.path, *command[1:])
         assert (status, out, "is missing or different: run `settle` once after a merge" in err) == (2, "", True), err
