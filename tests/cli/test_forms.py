@@ -559,8 +559,9 @@ def test_of_several_runs_of_a_row_it_is_said_which_counts_and_no_row_is_left_uns
     assert "of several files of acme/atlas-7b counts runs/7b/z.json, whose digest is larger" in stdout
 
 
+@pytest.mark.parametrize("others", [0, 1])
 def test_what_a_run_was_asked_is_a_column_fewer_turns_are_a_todo_and_a_provider_is_no_part_of_a_model(
-    folder: Path,
+    others: int, folder: Path
 ) -> None:
     games = dict(zip(MODELS, (50, 25, 100), strict=True))
     lines = [
@@ -573,13 +574,21 @@ def test_what_a_run_was_asked_is_a_column_fewer_turns_are_a_todo_and_a_provider_
     for number, (name, (retail, airline)) in enumerate([*MODELS.items(), ("acme/crane-1b", (70.5, 8.0))]):
         metrics = {"retail": retail, "avg_turns": airline / 4}
         run = {"llm": f"openrouter/{name}", "config": {"bench": {"num_games": games.get(name, 10)}}, "metrics": metrics}
-        (folder / "runs" / f"{number}.json").write_text(json.dumps(run))
+        other = {
+            **run,
+            "game": "b",
+            "config": {"bench": {"num_games": 7}},
+            "metrics": {"retail": 9.5, "avg_turns": 3.5},
+        }
+        for game, one in [("a", run | {"game": "a"}), ("b", other)][: 1 + others]:
+            (folder / "runs" / f"{number}{game}.json").write_text(json.dumps(one))
     _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
     assert "3 of 3 rows reproduced to the printed digit, in 3 of 3 columns" in stdout, stderr
-    assert "Model = model.id, Games = columns.num_games.value" in stderr
+    assert f"Model = model.id, Games = columns.{'a_' * others}num_games.value" in stderr
     assert "1 model of the results would be a new row: acme/crane-1b" in stderr
     text = (folder / "board" / "board.toml").read_text()
-    assert "higher_is_better = false\n# TODO: whether fewer is better, as is drafted" in text
+    asked = "higher_is_better = false, if less is better" if others else "whether fewer is better, as is drafted"
+    assert f"# TODO: {asked}: neither its name nor the table tells" in text
     assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
 
 

@@ -14,6 +14,7 @@ from typing import Any, get_args
 from bot.errors import Unwritable
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, WORDS, TaskReading, resemblance
+from bot.evaluation.draft.tasks import UNNAMED
 from bot.evaluation.finding import counted, grouped
 from bot.evaluation.identity import PROVIDERS
 from bot.evaluation.task import Task
@@ -190,12 +191,14 @@ def _choose(
     named = max(alike, key=rank, default=None)
     if named is not None and _agrees(named, best, len(alike), is_whole=heading[id(named)] == WHOLE):
         return _noted(named, [one for one in alike if heading[id(one)] == heading[id(named)]])
+    given = {column.numbers[row] for row in best.fits}
+    if said[id(best)][1] == WHOLE and best.fitting == best.covered and len(given) > 1:
+        return best  # the heading is its metric, and it gives each number
     is_sure = best.fitting > 0 and _is_sure(best, len(tried))
     if named is not None and (is_whole or not is_sure):
         clearest = max(alike, key=lambda one: (heading[id(one)], *rank(one)))
         return _disagreement(clearest, best if is_sure else None)
     if not is_sure:
-        given = {column.numbers[row] for row in best.fits}
         is_whole = best.fitting == best.covered and len(given) > 1
         return f"{_said(best.reading)} gives {_in_rows(best)}, which may be chance" if is_whole else NOT_GIVEN
     rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
@@ -214,7 +217,8 @@ def _named_by(headings: Sequence[str], reading: TaskReading) -> int:
 
 def _said_by(headings: Sequence[str], reading: TaskReading, named: int) -> tuple[int, int]:
     """How well headings name a reading, with the metric of a board's own files, which several tasks may have."""
-    metrics = [one.name for one in reading.task.metrics] if reading.column is not None and reading.column.is_own else []
+    is_own = reading.column is not None and reading.column.is_own
+    metrics = [one.name for one in reading.task.metrics if is_own and one.name != UNNAMED]
     metric = max(resemblance(name, metrics) for name in headings)
     return max(named, min(metric, WORDS)), metric
 
