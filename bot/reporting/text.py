@@ -147,7 +147,9 @@ def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> 
     columns = "" if is_short else _columns(found, judgement)
     shown = messages.most_common(OF_ONE_ROW if is_short else 1 if columns else MESSAGES_SHOWN)
     told = {one.message: (one.hint, one.command) for _, one in sorted(found, key=lambda one: bool(one[1].hint))}
-    last, names_of = "", {one.command: name for name, one in found if one.command and len(judgement.rows) > 1}
+    commands = {(one.message, one.command): name for name, one in found if one.command}
+    is_named = len(judgement.rows) > 1 or len(commands) > len({message for message, _ in commands})
+    last, names_of = "", {command: name for (_, command), name in commands.items() if is_named}
     for (hint, command), alike in grouped((told[message], (message, count)) for message, count in shown).items():
         for message, count in alike:
             often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""

@@ -231,6 +231,17 @@ def test_a_message_with_and_without_advice_is_said_once_with_it() -> None:
     ]
 
 
+def test_a_command_of_one_file_is_named_by_it_where_another_file_needs_another() -> None:
+    judgement = judgement_of({"limited.json": LIMITED})
+    [found] = [one for one in judgement.verdicts[0].findings if one.rule == "limited-run"]
+    other = dataclasses.replace(found, command="lm_eval --tasks arc_challenge")
+    lines = list(_cause_lines([("a", found), ("b", other)], judgement))
+    assert lines[1:3] == [
+        "    → for b: run it again without --limit (lm-eval 0.4.9):",
+        "      lm_eval --tasks arc_challenge",
+    ]
+
+
 def steps() -> dict[str, bytes]:
     """Checkpoints of one model, as evals/pythia-v1 of EleutherAI/pythia `a19eecb3` has them; two lack GPQA."""
     made = {}

@@ -33,7 +33,7 @@ def chat_template_differs(case: Case) -> Violations:
     """Yield a violation if the use of the template is not as declared, or not as the model's name suggests."""
     used, expected = case.result.model.chat_template, case.leaderboard.harness.chat_template
     can_use = bool(case.result.places.get("chat_template"))  # of harness 0.3 it is "": no file has one
-    if not used and not case.result.records("chat_template"):
+    if used is None:  # a missing key says neither
         return
     if expected != "any" and used != (expected == "always"):
         known = find_format(case.result.format)
