@@ -416,6 +416,23 @@ def test_a_total_beside_its_parts_is_shown_and_not_counted(total: str) -> None:
     assert len(draft_of([outside]).tasks) == 3  # a number that is no mean of them is one of its own
 
 
+@pytest.mark.parametrize(
+    ("metric", "quality", "effort"),
+    [
+        ("score", "multi_turn_accuracy", "avg_turns"),
+        ("score", "turn_1_score", "steps_to_success"),
+        ("win", "turns", ""),
+    ],
+)
+def test_a_name_that_says_how_often_is_asked_about_and_not_one_that_says_how_well(
+    metric: str, quality: str, effort: str
+) -> None:
+    leaves = {name: LeafResult(numbers={metric: 0.5}) for name in (quality, effort, "quiz") if name}
+    seen = Result(model=Model("acme/atlas-7b"), harness=HarnessVersion("own"), leaves=leaves, format="own")
+    todo = draft_of([seen]).todo
+    assert (quality in todo, bool(effort) and effort in todo) == (False, bool(effort))
+
+
 def test_a_draft_of_thousands_of_tasks_is_refused_with_what_to_do() -> None:
     """As of 716 files of intfloat/multilingual-e5-small in embeddings-benchmark/results `f4cc6c8b`."""
     rows = {f"{i}-{'x' * 400}": {"acc,none": 0.5, "acc_stderr,none": 0.05} for i in range(1000)}

@@ -24,14 +24,19 @@ LESS_IS_BETTER = re.compile(
 # Words of names of speeds, of which more is better, though they name a time.
 SPEEDS = re.compile(r"(^|_)(throughput|per_(s|sec|second|min|minute|hour)|[tfqr]ps|rtfx|speedup)(_|$)")
 
-# Words of names of which more is better, and of shares, which say not of what: whole numbers of others may be counts.
-MORE_IS_BETTER = re.compile(
-    r"(^|_)(acc|accuracy|scores?|f1|em|exact|match|precision|recall|bleu|chrf|rouge\w*|pass|success|win|map|mrr|ndcg|auc|"
-    r"auroc|mcc|iou|quality|avg|average|mean|overall|index|elo|rating|points|grade|marks)(_|$)"
+# Words of names of which more is better, of means, and of shares: whole numbers of others may be counts.
+QUALITY = (
+    r"acc|accuracy|scores?|f1|em|exact|match|precision|recall|bleu|chrf|rouge\w*|pass|success|win|map|mrr|ndcg|auc|"
+    r"auroc|mcc|iou|quality|index|elo|rating|points|grade|marks"
 )
+MEAN = r"avg|average|mean|overall"
+MORE_IS_BETTER, IS_QUALITY = re.compile(rf"(^|_)({QUALITY}|{MEAN})(_|$)"), re.compile(rf"(^|_)({QUALITY})(_|$)")
 SHARE = re.compile(r"(^|_)(rate|ratio|pct|percent|percentage|share)(_|$)")
-# Words of names of how much a model did until it was done: fewer may be better, or a sign that it gave up.
-EFFORT = re.compile(r"(^|_)(turns?|steps?|attempts?|tries|guess(es)?|moves|rounds|calls|iterations?)(_|$)")
+# Names of how much a model did until it was done: fewer may be better, or a sign that it gave up.
+EFFORT = re.compile(
+    r"(^|_)(turns?|steps?|attempts?|tries|guess(es)?|moves|rounds|calls|iterations?)"
+    rf"(_({MEAN}|median|max|min|total|count|used|taken|needed|made|(to|per|until|before)_\w+))*$"
+)
 FEW_POINTS = 10  # numbers up to which may be points of ten
 
 
@@ -61,8 +66,9 @@ def is_more_better(*names: str) -> bool:
 
 
 def is_effort(*names: str) -> bool:
-    """Tell whether a name says how often a model did something, and not of how many it was right."""
-    return _has(EFFORT, *names) and not _has(SHARE, *names)
+    """Tell whether a name says how often a model did something, and no name how well."""
+    others = [name for name in names if not _has(EFFORT, name)]
+    return len(others) < len(names) and not _has(IS_QUALITY, *others) and not _has(SHARE, *names)
 
 
 def is_named_score(*names: str) -> bool:

@@ -162,7 +162,9 @@ def draft_of(
         counting = list(_with_groups(counting))
     unsaid = [one.title or one.name for one, task in zip(known, tasks, strict=True) if _is_unsaid(one, task)]
     todo = f"more is taken to be better in {examples(unsaid)}: no name says so. {WHERE_LESS}" if unsaid else ""
-    unsure = {keys["id"] for keys, column in zip(shown, beside, strict=True) if column.todo and _is_effort(column)}
+    unsure = {
+        keys["id"] for keys, column in zip(shown, beside, strict=True) if column.todo and is_effort(*names_of(column))
+    }
     return LeaderboardDraft(tuple(counting), others, tuple(results), shown, todo if not columns else "", left, unsure)
 
 
@@ -202,9 +204,8 @@ def _is_unsaid(column: DraftColumn, task: DraftTask) -> bool:
     """Tell whether nothing says that more of a column of a board's own files is better, and no TODO of it asks."""
     first, metric = column.leaves[0], column.leaves[0].metrics[0].name
     is_known = (metric != UNNAMED and kind_of(metric) is not None) or first.known is not None or first.less_is_better
-    names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
     is_asked = any("higher" in todo for todo in (*task.todo, *column.todo))
-    return column.is_own and not (is_known or is_asked or is_named_score(*names) or says_less(column))
+    return column.is_own and not (is_known or is_asked or is_named_score(*names_of(column)) or says_less(column))
 
 
 def _short(names: Sequence[str]) -> list[str]:
@@ -241,14 +242,16 @@ def _with_groups(tasks: Sequence[DraftTask]) -> Iterator[DraftTask]:
 def is_beside(column: DraftColumn) -> bool:
     """Tell whether a column is shown, and does not count: less of it is better, or it may be a count."""
     first = column.leaves[0]
-    metric = first.metrics[0].name
-    names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
-    is_count = column.is_own and first.known is None and first.range is None and may_be_counts(first.values, *names)
+    is_count = (
+        column.is_own and first.known is None and first.range is None and may_be_counts(first.values, *names_of(column))
+    )
     return is_count or says_less(column)
 
 
-def _is_effort(column: DraftColumn) -> bool:
-    return is_effort(column.title, column.name, column.leaves[0].metrics[0].name)
+def names_of(column: DraftColumn) -> tuple[str, ...]:
+    """What may say what a column is: its title, its name, and its metric, if that has a name."""
+    metric = column.leaves[0].metrics[0].name
+    return (column.title, column.name, *([metric] if metric != UNNAMED else []))
 
 
 def _is_surely_more(column: DraftColumn) -> bool:

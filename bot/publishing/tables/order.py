@@ -9,7 +9,7 @@ from typing import Literal
 
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.scales import is_effort, is_less_better, is_more_better
-from bot.evaluation.draft.tasks import UNNAMED
+from bot.evaluation.draft.tasks import UNNAMED, names_of
 from bot.evaluation.metric_kinds import kind_of
 from bot.publishing.tables.edit import order_of
 from bot.publishing.tables.find import NumberColumn
@@ -37,14 +37,14 @@ def directed(column: DraftColumn, shown: NumberColumn, columns: Sequence[NumberC
         said = [f"its name says that {named} is better"] if named else []
         said += [f"{why} that {one} is" for one, why in table.items() if one != named]
         todo = f"higher_is_better = {'false' if better == 'less' else 'true'}? {'; '.join(said)}"
-    elif not seen and not arrow and (metric == UNNAMED or is_effort(column.title, column.name, metric)):
+    elif not seen and not arrow and (metric == UNNAMED or is_effort(*names_of(column))):
         todo = "higher_is_better = false, if less is better: neither its name nor the table tells"
     return replace(column, better=better or "", todo=(todo,) if todo else ())
 
 
 def _by_name(column: DraftColumn) -> Better | None:
     metric = column.leaves[0].metrics[0].name
-    names = (column.title, column.name, *([metric] if metric != UNNAMED else []))
+    names = names_of(column)
     if is_less_better(*names):
         return "less"
     kind = kind_of(metric) if metric != UNNAMED else None
