@@ -12,7 +12,7 @@ import msgspec.structs
 
 from bot.cli.table_file import TableFile
 from bot.evaluation.draft.readings import TaskReading, by_leaf
-from bot.evaluation.finding import counted, first_few, grouped
+from bot.evaluation.finding import counted, file_of, first_few, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
 from bot.evaluation.result import Result
@@ -156,7 +156,8 @@ class Recomputed:
             older = "which is newer" if dates[ours] > dates[other] else "which has more of the tasks"
             why = ALIKE if dates[ours] == dates[other] else older
             yield visible(f"of several files of {self._name(key)} counts {ours}, {why}; not {other} ({unlike})")
-        if several or any(row.repeats for row in self.rows.values()):
+        in_other_files = any(file_of(path) != file_of(row.lead.path) for _, row in several for path in row.left_out)
+        if in_other_files or any(row.repeats and self.draft.cells.get(key) for key, row in self.rows.items()):
             yield '  write those that the table does not show as "!PATH" into `paths` of bot.toml'
 
     def _rejection(self, row: int) -> str:

@@ -555,8 +555,14 @@ def test_of_several_runs_of_a_row_it_is_said_which_counts_and_no_row_is_left_uns
     _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
     assert "1 of 2 rows reproduced to the printed digit, in 3 of 3 columns" in stdout, stderr
     assert stdout.count("another file: runs/7b/s.json") == 3
+    assert stdout.count("write those that the table does not show") == 1
     assert "their results are rejected: other/heron-3b: " in stdout
     assert "of several files of acme/atlas-7b counts runs/7b/z.json, whose digest is larger" in stdout
+    (folder / "runs/3b/z.json").unlink()
+    (folder / "runs/7b/z.json").write_text(json.dumps({**runs["7b/s.json"], "notes": "the same again"}))
+    _, stdout, stderr = bot("init", "again", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit, in 3 of 3 columns" in stdout, stderr
+    assert "write those that the table does not show" not in stdout
 
 
 @pytest.mark.parametrize("others", [0, 1])
@@ -598,3 +604,16 @@ def test_what_takes_long_is_said(capsys: pytest.CaptureFixture[str]) -> None:
         while "reading" not in said:
             said += capsys.readouterr().err
     assert said == "reading 9 files …\n"
+
+
+def test_words_of_failures_are_gaps_that_no_new_row_gets(folder: Path) -> None:
+    """As LEADERBOARD.md of Infatoshi/KernelBench-Hard `649cfb9`."""
+    models = {**MODELS, "other/ibis-3b": (None, 8.5), "acme/crane-1b": (22.5, 9.25)}
+    rows = [{"model": name, "retail": retail, "airline": airline} for name, (retail, airline) in models.items()]
+    (folder / "runs" / "all.json").write_text(json.dumps(rows))
+    lines = [f"| {name} | {retail or 'FAIL'} | {airline} |" for name, (retail, airline) in models.items()]
+    (folder / "README.md").write_text("\n".join(["| Model | Retail | Airline |", "|---|---|---|", *lines, ""]))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "in 2 of 2 columns" in stdout, stderr
+    assert "3 of 3 columns mapped" in stderr
+    assert "missing" not in (folder / "board" / "bot.toml").read_text()

@@ -324,6 +324,16 @@ def test_models_by_name_of_which_newer_ones_have_other_tasks_are_models() -> Non
     assert {"python-200", "rust-200", "python-100"} <= {one.place for one in form.values}
 
 
+@pytest.mark.parametrize("by", ["per_problem", "byCategory"])
+def test_an_object_by_task_names_no_models_though_a_table_has_a_row_for_each_task(by: str) -> None:
+    """As leaderboard.json of Infatoshi/KernelBench-Hard `649cfb9`."""
+    tasks = {f"kernel-{number}": {"best": 0.5 + number / 100, "passed": 4 + number} for number in range(7)}
+    models = [{"label": f"run/{name}", "scores": {"retail": x, "airline": y}} for name, (x, y) in MODELS.items()]
+    forms = list(draft_forms({"all.json": json.dumps({by: tasks, "models": models}).encode()}, tasks.__contains__))
+    assert "models[*]" in [one.keys.get("rows") for one in forms]
+    assert not [one for one in forms if by in str(one.keys.get("rows"))]
+
+
 def test_many_digits_in_a_text_are_answers_and_no_number() -> None:
     files = {
         f"{number}.json": json.dumps({"model": f"acme/m-{number}", "python": 40.5 + number, "answers": "1101" * 50})

@@ -27,7 +27,8 @@ MODEL_KEYS = ("model_name", "model", "model_id", "model_name_or_path", "model_pa
               "solver", "engine", "checkpoint")  # fmt: skip
 OF_TASKS = frozenset({"task", "task_name", "dataset", "dataset_name", "benchmark", "benchmark_name", "domain", "subset",
                       "category", "language", "lang", "split", "subtask", "metric", "metric_name", "main_score",
-                      "version", "task_version", "status", "mode"})  # fmt: skip
+                      "version", "task_version", "status", "mode", "problem", "question", "suite",
+                      "difficulty"})  # fmt: skip
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 PATH_ID = re.compile(r"[\w.-]*[^\W_]__[^\W_][\w.-]*")  # an id in the name of a folder, such as acme__atlas-7b
 CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -192,7 +193,7 @@ def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tup
         if not place:
             yield "", [(value, {})]
         inner = [one for one in value.values() if isinstance(one, dict)]
-        if inner and len(inner) == len(value) and _are_alike(inner):
+        if inner and len(inner) == len(value) and _are_alike(inner) and not _is_by_task(last_key(place)):
             at = f"{place}.{{model}}" if place else "{model}"
             yield at, [(one, {"model": key}) for key, one in value.items()]
         for key, one in value.items() if depth < 2 and len(value) <= MOST_ELEMENTS else ():
@@ -200,6 +201,12 @@ def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tup
                 yield from _rows_in(one, f"{place}.{key_text(key)}" if place else key_text(key), depth + 1)
     elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
         yield f"{place}[*]", [(one, {}) for one in value]
+
+
+def _is_by_task(key: str) -> bool:
+    """Tell whether a key says that its object has a part for each task, as `per_problem` does."""
+    by, _, what = key.partition("_")
+    return by in {"per", "by"} and what in OF_TASKS
 
 
 def _are_alike(objects: Sequence[Mapping[str, Any]]) -> bool:

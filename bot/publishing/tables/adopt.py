@@ -355,8 +355,8 @@ def printed(column: NumberColumn) -> dict[str, Any]:
     keys: dict[str, Any] = {} if column.decimals is None else {"decimals": column.decimals}
     if column.template is not None:
         keys["template"] = column.template
-    if len(column.gaps) == 1:
-        keys["missing"] = column.gaps[0]
+    if column.missing:
+        keys["missing"] = column.missing
     return keys
 
 

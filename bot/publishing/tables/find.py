@@ -46,6 +46,7 @@ LETTERS = re.compile(r"[^a-z0-9+]+")
 LABELS = ("model", "name", "Model", "display_name", "row")  # what the names of a keyed table may be called
 SELECTORS = ("name", "id", "title", "key", "split")
 GAPS = frozenset({"", "-", "--", "–", "—", "n/a", "na", "nan", "none", "null", "?", "??", "x", "tbd", "tba", "/"})
+FAILURES = frozenset({"err", "error", "fail", "failed", "oom", "timeout", "dnf", "skipped"})  # gaps that say why
 
 
 @dataclass(frozen=True, eq=False)
@@ -345,6 +346,11 @@ class NumberColumn:
         """The most that a number of the column can be."""
         return 100.0 if self.is_percent else 1.0
 
+    @property
+    def missing(self) -> str:
+        """How a missing value is written, "" if gaps differ, or say what only a person knows of a new row."""
+        return self.gaps[0] if len(self.gaps) == 1 and _gap_word(self.gaps[0]) not in FAILURES else ""
+
     def fits(self, row: int, value: float, *, is_fraction: bool = True) -> bool:
         """Tell whether a value, 0 to 1 if it is a fraction, is the number of a row to its printed digits."""
         shown = value * 100 if is_fraction and self.is_percent else value
@@ -375,7 +381,7 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
             for cell in rest
         )
     )
-    odd = [gap for gap in gaps if gap.strip("*_ ").lower() not in GAPS | {OMIT}]
+    odd = [gap for gap in gaps if _gap_word(gap) not in GAPS | FAILURES | {OMIT}]
     if odd and len(read) * 2 < len(cells):
         return None
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
@@ -397,6 +403,10 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     fault = f"'{brief(odd[0], 40)}' is among its cells, and is no number" if odd else ""
     fault = fault or (MIXED if common.count("#") > 1 else LINKED if linked * 2 >= len(read) else "")
     return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault)
+
+
+def _gap_word(cell: str) -> str:
+    return cell.strip("*_ ").lower()
 
 
 def _common_shape(grid: Grid, texts: Sequence[str]) -> str:
