@@ -200,12 +200,11 @@ def to_jsonl(changes: Iterable[BoardChange]) -> bytes:
 
 
 # Fields that nobody can compute again: what wrote the entry, and when. docs/command-line.md names them.
-CANNOT_FOLLOW = frozenset({"tool", "evidence[].date", "facts.today"})
+CANNOT_FOLLOW = frozenset({"tool", "evidence[].date", "evidence[].dated_by", "facts.today"})
 # Fields that another declaration always has otherwise, whatever it gives for the row.
 OF_DECLARATION = frozenset({"leaderboard.digest", "leaderboard.scoring_digest", "tasks[].title"})
 # Rules about files that the row is not made of, and that its evidence does not name: of its key, and of other rows.
 OF_OTHER_FILES = frozenset({"rerun-differs", "settings-differ", "scored-as-no-other"})
-ADDED_LATER = ("dated_by", "quoted_from")  # fields of evidence that older entries lack
 WARNINGS = frozenset({"warnings[].rule", "warnings[].message"})
 
 Value = float | str | None
@@ -234,8 +233,8 @@ def differences(
     if computed is not None and published.tool != computed.tool:
         excused |= WARNINGS
     there = _fields(published, excused)
-    had = {name for file in published.evidence for name in ADDED_LATER if getattr(file, name) is not msgspec.UNSET}
-    excused |= {f"evidence[].{name}" for name in ADDED_LATER if name not in had}
+    if all(file.quoted_from is msgspec.UNSET for file in published.evidence):
+        excused |= {"evidence[].quoted_from"}  # older entries lack it
     here = _fields(computed, excused) if computed is not None else {}
     names = dict.fromkeys([*there, *here])
     found = [

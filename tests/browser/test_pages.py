@@ -74,6 +74,7 @@ def test_no_page_is_wider_than_a_telephone_and_a_row_opens_its_page(watch: Opene
         assert page.evaluate("getComputedStyle(document.body).marginTop") == "0px"  # the style sheet is there
     page = watched.open("index.html")
     page.click("#board tbody th a >> nth=0")
+    page.wait_for_url("**/rows/**")
     assert page.title().startswith(f"{page.locator('h1').inner_text()} · ")
 
 

@@ -128,7 +128,7 @@ def test_a_row_that_needs_a_waiver_waits_until_waivers_can_be_read(hub: Hub, tmp
     fault.times = 0
     done = settle(story)
     assert story.target.main.tree.oid == before
-    assert ledger(done) == "2 accepted: 2 on main, 0 open, 0 held, 0 declined, 0 unexplained"
+    assert ledger(done) == "2 accepted: 2 on main, 0 open, 0 held, 0 declined, 0 unexplained; 1 of them is incomplete"
     story.news()
     story.end()
 
