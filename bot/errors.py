@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 OUTAGE = "could not be reached"  # in the text of an `Unavailable`
+WAITS = ("asks to wait", "try again in")  # in that of one which says when a service may be called again
 NEEDS_TOKEN = "where the bot is started"  # in the text of a `Refused` that only another token ends  # noqa: S105 - words
 
 

@@ -305,12 +305,15 @@ class OperatorRoutes:
         following = address_of(address, first=str(first + PLAN_PAGE)) if len(rows) > first + PLAN_PAGE else ""
         settings = self.views.watch(name)
         board = self.views.boards.names(settings).get(plan.target, "") if settings else ""
+        shown = self.views.boards.board(board)
         return self._page(
             "plan.html",
             path,
             plan=plan,
             groups=_groups_of(rows, first, PLAN_PAGE),
             next=following,
+            is_later=first > 0,
+            there={one.entry.key: one for one in shown.site.content.board.rows} if shown else {},
             board=f"board/{board}/" if board else "",
             leader=self._leader(plan, rows),
             link=target_url(plan.target, hub=self.views.hub),

@@ -11,7 +11,6 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup
 
-from bot.errors import OUTAGE
 from bot.evaluation.finding import counted, first_few
 from bot.publishing.addresses import requests_url
 from bot.publishing.plan import Plan, cause_of, effect_of
@@ -35,7 +34,8 @@ class Sentence:
     """A sentence with its tone: "stop" where nothing moves, "runs" where nobody has to act, else "".
 
     `has_plan` says that it is about plans, which wait for an answer; `watch` is where the reader finds more. `cause` is
-    the one cause for which the watch fails: the button that tries it again stands behind the sentence.
+    the one cause for which the watch fails: the button that tries it again stands behind the sentence. `is_outage` says
+    that most of what fails ends by itself.
     """
 
     text: str
@@ -43,6 +43,7 @@ class Sentence:
     watch: str = ""
     has_plan: bool = False
     cause: FailureCause | None = None
+    is_outage: bool = False
 
 
 def situation(
@@ -52,18 +53,19 @@ def situation(
     now: float,
     hub: str,
 ) -> Iterator[Sentence]:
-    """Yield what fails and when it is tried again, then what waits for a person; `now` in Unix seconds.
+    """Yield what fails and needs a person, the plans that wait for one, then outages; `now` in Unix seconds.
 
     Each plan comes with the name of its watch.
     """
-    for watch in watches:
-        tone = "stop" if watch.status == "failed" else ""
-        yield from _failures(watch, causes[watch.name], now, tone)
+    tones = [(watch, "stop" if watch.status == "failed" else "") for watch in watches]
+    failures = [one for watch, tone in tones for one in _failures(watch, causes[watch.name], now, tone)]
+    yield from (one for one in failures if not one.is_outage)
     if plans:
         only = plans[0][1] if len(plans) == 1 else None
         effect = f" {effect_of(only).capitalize()}{cause_of(only)}." if only else ""
         count, names = f"{counted(len(plans), 'plan')} of", first_few(list(dict.fromkeys(name for name, _ in plans)), 3)
         yield Sentence(f"{count} {names} {'waits' if only else 'wait'} for you.{effect}", has_plan=True)
+    yield from (one for one in failures if one.is_outage)
     is_calm = not plans and not any(causes[one.name] or one.failure or one.status == "failed" for one in watches)
     begin = "Nothing fails. " if is_calm else ""
     for watch in watches:
@@ -111,27 +113,30 @@ def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float, tone
         text = f"{watch.name}: no pass has ended {last}. If the log shows no progress, start the service again."
         yield Sentence(text, tone, watch.name)
     if causes:
-        more = f" {counted(len(causes) - 1, 'more cause')} below." if len(causes) > 1 else ""
         only = causes[0] if len(causes) == 1 else None
-        yield Sentence(f"{_cause(causes[0], watch.name, now)}{more}", tone, watch.name, cause=only)
+        is_outage = causes[0].is_outage and not tone
+        yield Sentence(_cause(causes, watch.name, now), tone, watch.name, cause=only, is_outage=is_outage)
     if watch.untried:  # a row that fails has its cause above
         rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
         text = f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
         yield Sentence(text, tone, watch.name)
 
 
-def _cause(cause: FailureCause, watch: str, now: float) -> str:
-    """One cause: what fails for it, since when, why, and what comes next."""
+def _cause(causes: Sequence[FailureCause], watch: str, now: float) -> str:
+    """How much fails, and the first cause: what fails for it, since when, why, and what comes next."""
+    cause, every = causes[0], sum(one.count for one in causes)
+    all_of_it = f"{every:,} items fail for {len(causes)} causes, see below. " if len(causes) > 1 else ""
     what = "the source cannot be read" if cause.kind == "source" else (
         f"{counted(cause.count, noun_of(cause.kind))} {'fails' if cause.count == 1 else 'fail'}"
     )  # fmt: skip
     reason = cause.reason.rstrip(".") or "something failed"
+    what = f"{all_of_it}{what[0].upper()}{what[1:]}" if all_of_it else what
     begin = f"{watch}: {what} since {shown_time(cause.since, now)}: {reason}"
     if cause.needs_token:
         return f"{begin}, and start it again: nothing else helps."
     due = shown_time(cause.due, now) if cause.due > now else "now"
     # An address with a typo looks like an outage, too.
-    calm = " An outage ends by itself; if it lasts, leaderboard-bot doctor says why." if OUTAGE in reason else ""
+    calm = " An outage ends by itself; if it lasts, leaderboard-bot doctor says why." if cause.is_outage else ""
     wrong = (
         " Is `source` spelled right, and may the token read it?" if cause.kind == "source" and " 404" in reason else ""
     )

@@ -455,9 +455,8 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
             store.of("open-llm").items.fail(one, reason, NOW + 240)
     text = " ".join(read(web, "/").text.split())
     assert "1 plan of open-llm waits for you." in text
-    assert "open-llm: 12 rows fail since 23:" in text
+    assert "open-llm: 20 items fail for 2 causes, see below. 12 rows fail since 23:" in text
     assert f" UTC: {reason}. Next try 23:" in text
-    assert "1 more cause below." in text
     assert "All well." not in text
     answer = web.post("/items/try", data={"cause": f"open-llm {reason}"}, headers={"origin": LOCAL})
     address = answer.headers["location"].removeprefix("..")

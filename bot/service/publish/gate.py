@@ -220,6 +220,8 @@ class Gate:
     def _hold(self, plan: Plan, held: Sequence[Look[Any]]) -> None:
         state = self.context.state
         known = state.plans.at(self.target)
+        bound = {look.key for look in held}  # the others go on meanwhile
+        plan = msgspec.structs.replace(plan, rows=tuple(row for row in plan.rows if row.key in bound))
         with state.transaction():
             if self._is_approved(plan):  # just now: the next pass carries it out
                 return

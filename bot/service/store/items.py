@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects import postgresql, sqlite
 
-from bot.errors import NEEDS_TOKEN
+from bot.errors import NEEDS_TOKEN, OUTAGE, WAITS
 from bot.service.store.database import EVERY, Part, among, batches, same
 from bot.service.store.tables import items, plans
 
@@ -134,6 +134,16 @@ class FailureCause:
     def needs_token(self) -> bool:
         """Tell whether a service refuses the bot's token, so that no other try helps."""
         return NEEDS_TOKEN in self.reason
+
+    @property
+    def is_outage(self) -> bool:
+        """Tell whether a service could not be reached, which ends without a person."""
+        return OUTAGE in self.reason and not self.needs_token
+
+    @property
+    def has_to_wait(self) -> bool:
+        """Tell whether a service asked not to be called before the next try."""
+        return any(words in self.reason for words in WAITS)
 
 
 def held_by(digest: str, *, is_declined: bool) -> str:
