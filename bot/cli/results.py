@@ -312,6 +312,7 @@ def _undeclared(entry: Entry, declared: Leaderboard) -> str:
 def _explain_reported(judgement: Judgement, reported: str, task: str, form: str) -> int:
     """Say which readings of one row's files give a number; the exit status is 1 where none does."""
     from bot.evaluation.reported import parse_reported, read_reported, with_settings
+    from bot.evaluation.rules.not_comparable import not_comparable
     from bot.reporting.comparison import reported_json, reported_text
 
     if len(judgement.rows) > 1:
@@ -324,6 +325,7 @@ def _explain_reported(judgement: Judgement, reported: str, task: str, form: str)
         raise CallError(next(iter(why), "no result file was found"))
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
     found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)
-    found = with_settings(found, results)
+    known = [one for verdict in judgement.verdicts for one in verdict.findings if one.rule == not_comparable.id]
+    found = with_settings(found, results, {one.task: one.message for one in known})
     say(reported_text(found) if form == "text" else to_json(reported_json(found)) + "\n")
     return 0 if found.fitting else 1

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from itertools import islice, product
 from math import floor, fsum, inf
 from typing import Literal, TypeVar
 
@@ -29,7 +30,7 @@ from bot.evaluation.score import Scores, TaskScore, measured
 from bot.evaluation.task import Task
 
 BESIDE = re.compile(r"±|\+/?-|\\pm")  # between a number and its error
-NUMBER = re.compile(r"[+-]?\d{1,15}(?:[.,](\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?")
+NUMBER = re.compile(r"[+-]?(?=[.,]?\d)\d{0,15}(?:[.,](\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?")
 ERRORS = re.compile(r"stderr|std_err|_se\b", re.IGNORECASE)  # names of standard errors, which nobody reports as a score
 NEAREST = 3  # readings that are named where none fits
 MOST_COLUMNS, MOST_MEMBERS = 400, 100  # what a hostile file may cost
@@ -46,6 +47,7 @@ USUAL_CHOICES = (2, 3, 4, 5, 10)
 EXACT = 1_000  # steps of the scale that a number must tell apart, so that two changes are tried
 NEAR = 0.01  # of the scale: how far around the number its rivals are counted
 UNLIKELY = 0.05  # of a chance to fit, above which a reading is no more than a guess
+UNLIKELY_PART = 0.001  # the same for one subtask alone, which few report
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +113,10 @@ class Readings:
     Where none fits, `nearest` are the three nearest of all that were tried, and `whole` the three nearest of whole
     tasks with nothing left out; or `limits` are the least and the greatest value that any score of the results can
     have, if the number is none of these. `is_guess` says that the first leaves something out or changes two things, or
-    may fit by chance; `rivals` are the values that readings as simple have near the number, its own among them.
-    `settings` are how the nearest were measured where another setting is known to move numbers: title, values, effect.
+    may fit by chance, and `whole` is then the nearest that is plain and does not fit; `is_part` says that it is a guess
+    of one subtask, which nobody asked for; `rivals` are the values that readings as simple have near the number, its
+    own among them. `settings` are how the nearest were measured where another setting is known to move numbers: title,
+    values, effect; `causes` is why they are not comparable with others.
     """
 
     reported: Reported
@@ -123,8 +127,10 @@ class Readings:
     whole: tuple[Reading, ...] = ()
     limits: _Bounds | None = None
     is_guess: bool = False
+    is_part: bool = False
     rivals: int = 0
     settings: tuple[tuple[str, str, str], ...] = ()
+    causes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +194,7 @@ def read_reported(
         mean, count = mean_of_tasks(list(results.values()))
         said = f"plain mean of the {count} tasks of the files, as `compare` has it = {mean:.6g}"
         averages += [Reading(mean, "average", "", (said,), OTHER_MEAN)] if count else []
+        averages += _with_unaccepted(columns, leaderboard)
         values += [replace(one, limits=limits) for one in averages]
     if not values:
         raise CallError(_no_task(task_id, columns) if task_id else "these results hold no number")
@@ -203,9 +210,9 @@ def read_reported(
         possible = [one for one in readings if _may_be(one, reported)]
     is_cut = not (fitting and reported.fits(fitting[0].value))
     chance = _chance(readings, reported, is_cut=is_cut)
+    parts = {column.id for column in columns if column.is_part} - {task_id}
+    nearest = sorted(possible, key=lambda one: abs(one.value - reported.value))
     if not fitting:
-        parts = {column.id for column in columns if column.is_part} - {task_id}
-        nearest = sorted(possible, key=lambda one: abs(one.value - reported.value))
         whole = [one for one in nearest if one.task not in parts and one.kind != "guess"]
         return Readings(reported, (), len(readings), chance, tuple(nearest[:NEAREST]), tuple(whole[:NEAREST]))
     first, around = fitting[0], max(NEAR * reported.top, reported.unit)
@@ -215,12 +222,29 @@ def read_reported(
     by_chance = rivals * reported.unit / (2 * around)
     if first.kind == "plain":
         by_chance = _chance([one for one in readings if one.kind == "plain"], reported, is_cut=is_cut)
-    is_guess = first.kind == "guess" or by_chance > UNLIKELY
-    return Readings(reported, tuple(fitting), len(readings), chance, is_guess=is_guess, rivals=rivals)
+    is_part = first.task in parts and chance > UNLIKELY_PART
+    is_guess = is_part or first.kind == "guess" or by_chance > UNLIKELY
+    fit = {(one.task, one.value) for one in fitting}
+    plain = [
+        one for one in nearest if one.kind == "plain" and one.task not in parts and (one.task, one.value) not in fit
+    ]
+    return Readings(
+        reported,
+        tuple(fitting),
+        len(readings),
+        chance,
+        whole=tuple(plain[:1]) if is_guess else (),
+        is_guess=is_guess,
+        is_part=is_part,
+        rivals=rivals,
+    )
 
 
-def with_settings(readings: Readings, results: Mapping[str, Result]) -> Readings:
-    """The readings with their files and differing settings where several have a leaf, and how the nearest were made."""
+def with_settings(readings: Readings, results: Mapping[str, Result], causes: Mapping[str, str] = {}) -> Readings:
+    """The readings with their files and differing settings where several have a leaf, and how the nearest were made.
+
+    `causes` says by the task why it is not comparable with those of others.
+    """
     holding = Counter(key for result in results.values() for key in result.leaves)
 
     def placed(reading: Reading) -> Reading:
@@ -233,7 +257,8 @@ def with_settings(readings: Readings, results: Mapping[str, Result]) -> Readings
         where = f"in {examples(reading.files)}{': ' if differing else ''}{', '.join(differing)}"
         return replace(reading, steps=(f"{reading.steps[0]}, {where}", *reading.steps[1:]))
 
-    shown = readings.whole or readings.nearest
+    first = readings.fitting[:1] if readings.is_guess else ()
+    shown = (*first, *(readings.whole or readings.nearest))
     every = [(file, key) for file, result in results.items() for key in result.leaves]
     leaves = every if any(not one.leaves for one in shown) else [leaf for one in shown for leaf in one.leaves]
     return replace(
@@ -242,6 +267,7 @@ def with_settings(readings: Readings, results: Mapping[str, Result]) -> Readings
         nearest=tuple([placed(one) for one in readings.nearest]),
         whole=tuple([placed(one) for one in readings.whole]),
         settings=tuple(_settings_of(results, leaves)) if shown else (),
+        causes=tuple([why for task, why in causes.items() if {task, "average"} & {one.task for one in shown}]),
     )
 
 
@@ -531,6 +557,30 @@ def _averages(tasks: Sequence[TaskScore], scores: Scores) -> list[Reading]:
             rest = _plain_mean(_without(values, place), f"{name} without {task.id}")
             found.append(replace(rest, cost=LEFT_OUT, kind="guess"))
     return found
+
+
+def _with_unaccepted(columns: Sequence[_Column], leaderboard: Leaderboard) -> Iterator[Reading]:
+    """The means over all tasks where some have no score: of these a value that the results have, though unaccepted."""
+    sizes = {task.id: len(task.leaves) for task in leaderboard.tasks}
+    scored = {column.id: column.own for column in columns if column.own is not None}
+    others: dict[str, list[Reading]] = {}
+    for column in columns:
+        if column.is_declared and column.id not in scored and len(column.members) == sizes[column.id]:
+            own = [one for one in _values(column) if one.metric == " and ".join(column.keys) and one.kind != "guess"]
+            others.setdefault(column.id, []).extend(own)
+    if not others or {*scored, *others} != {*sizes}:
+        return
+    for ways in islice(product(*others.values()), MOST_COLUMNS):
+        for name, values in (
+            ("scores", [(one.score or 0.0) / 100 for one in scored.values()]),
+            ("raw values", [one.raw or 0.0 for one in scored.values()]),
+        ):
+            mean = fsum([*values, *(one.value for one in ways)]) / len(sizes)
+            said = f"plain mean of the {name} of all {len(sizes)} tasks, of {examples(list(others))} the value of the "
+            said += f"file, which {leaderboard.id} does not accept = {mean:.6g}"
+            steps = (*(step for one in ways for step in one.steps), said)
+            leaves = tuple([leaf for one in ways for leaf in one.leaves])
+            yield Reading(mean, "average", "", steps, sum(one.cost for one in ways), leaves=leaves)
 
 
 def _two_changes(columns: Sequence[_Column], asked: str) -> Iterator[Reading]:

@@ -417,6 +417,7 @@ def _object(one: ComparedTask) -> dict[str, Any]:
 
 REPORTED_SCHEMA = "leaderboard-bot/reported/1"
 READINGS_SHOWN = 3  # readings that the text lists
+TELLING_NOTHING = 0.5  # of a chance to fit, above which no reading is named but those that are exactly the number
 
 
 def reported_text(readings: Readings) -> str:
@@ -429,6 +430,11 @@ def reported_text(readings: Readings) -> str:
     tried = f"{counted(readings.tried, 'reading')} tried; {_odds(readings.by_chance)}"
     if not readings.fitting:
         return f"No reading of these results gives {text} ({tried}). {_nearest_text(readings)}"
+    if readings.by_chance > TELLING_NOTHING:
+        exact = [one for one in readings.fitting if abs(one.value - readings.reported.value) <= 1e-9]
+        said = f"{len(readings.fitting)} of {counted(readings.tried, 'reading')} print as {text}, which says nothing"
+        listed = "\n".join(["\nExactly this are:\n", *map(_lines, exact[:READINGS_SHOWN])]) if exact else ""
+        return f"{said}: give it with more digits, or name its column.\n{listed}"
     shown = [one for one in readings.fitting if one.kind != "guess"] or list(readings.fitting)
     found = "\n".join(_lines(one, _off(one, readings) if readings.is_guess else "") for one in shown[:READINGS_SHOWN])
     more = len(readings.fitting) - len(shown[:READINGS_SHOWN])
@@ -438,7 +444,20 @@ def reported_text(readings: Readings) -> str:
     if readings.is_guess:
         what += f" It is a guess: {_why_guess(readings)}."
     is_it = "may be" if readings.is_guess else "is most simply" if len(readings.fitting) > 1 else "is"
-    return f"{text} {is_it} {what}\n\n{found}{rest}"
+    beside = _plain_text(readings) if readings.is_guess else ""
+    return f"{text} {is_it} {what}\n\n{found}{rest}{beside}"
+
+
+def _plain_text(readings: Readings) -> str:
+    """The nearest plain value beside a guess, how to ask for its column, and how both were measured."""
+    parts = []
+    for one in readings.whole:
+        parts += ["The nearest plain value of a whole task:\n", _lines(one, _off(one, readings))]
+        if readings.is_part:
+            named = f"explain PATH {visible(one.task)} --reported {visible(readings.reported.text)}"
+            parts.append(f"If it is meant for a column, name it: {named}\n")
+    told = "\n".join([*parts, *_settings_lines(readings)]).rstrip()
+    return f"\n{told}\n" if told else ""
 
 
 def _nearest_text(readings: Readings) -> str:
@@ -450,12 +469,16 @@ def _nearest_text(readings: Readings) -> str:
     if nearer:
         parts.append("Nearer are these, of one subtask, with something left out or with two changes:\n")
         parts += [_lines(one, _off(one, readings)) for one in nearer]
-    if readings.settings:
-        parts.append("They were measured so; with another setting the number is another:\n")
-        parts += [f"  {title} {brief(values)}: {what}" for title, values, what in readings.settings]
+    return "\n".join([*parts, *_settings_lines(readings)]).rstrip() + "\n"
+
+
+def _settings_lines(readings: Readings) -> Iterator[str]:
+    if readings.settings or readings.causes:
+        yield "Measured so; with another setting the number is another:\n"
+    yield from (f"  {title} {brief(values)}: {what}" for title, values, what in readings.settings)
+    yield from (f"  {visible(why)}" for why in readings.causes)
     if any(title == "MMLU implementation" for title, _, _ in readings.settings):
-        parts.append("\nWhich numbers of MMLU may be compared: leaderboard-bot audit mmlu")
-    return "\n".join(parts).rstrip() + "\n"
+        yield "\nWhich numbers of MMLU may be compared: leaderboard-bot audit mmlu"
 
 
 def _off(reading: Reading, readings: Readings) -> str:
@@ -463,6 +486,8 @@ def _off(reading: Reading, readings: Readings) -> str:
 
 
 def _why_guess(readings: Readings) -> str:
+    if readings.is_part:
+        return "it is one subtask alone, which few report"
     if readings.fitting[0].kind == "guess":
         return "no simple reading gives this number"
     if readings.rivals == 1:
@@ -476,7 +501,7 @@ def _odds(by_chance: float) -> str:
     return "a random number would often fit" if one_in == 1 else f"1 random number in {one_in:,} would fit"
 
 
-def _lines(reading: Reading, note: str) -> str:
+def _lines(reading: Reading, note: str = "") -> str:
     head = f"  {visible(reading.task)}: {reading.value:.6g}{f' ({note})' if note else ''}"
     return "\n".join([head, *(f"    {visible(step)}" for step in reading.steps), ""])
 
@@ -494,6 +519,7 @@ def reported_json(readings: Readings) -> dict[str, Any]:
         "whole": [_reading_object(one) for one in readings.whole],
         "limits": list(readings.limits) if readings.limits else None,
         "settings": [{"name": name, "values": values, "effect": what} for name, values, what in readings.settings],
+        "causes": list(readings.causes),
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 from math import sqrt
 from pathlib import Path
 from typing import Any
@@ -198,8 +199,45 @@ def grouped(values: dict[str, float]) -> bytes:
     return json.dumps(data).encode()
 
 
-def test_a_subtask_alone_is_found(kestrel: Judgement) -> None:
-    assert first_tasks(asked(kestrel, "0.351562"))[0] == "leaderboard_musr_object_placements"
+def test_a_subtask_alone_is_found_and_a_guess_where_few_digits_give_it(kestrel: Judgement) -> None:
+    exact = asked(kestrel, "0.351562")
+    assert (exact.fitting[0].task, exact.is_guess) == ("leaderboard_musr_object_placements", False)
+    told = reported_text(asked(kestrel, "35.16"))
+    assert told.startswith("35.16 may be leaderboard_musr_object_placements: raw value 0.351562 (")
+    assert "It is a guess: it is one subtask alone, which few report.\n" in told
+    assert re.search(r"name it: explain PATH \w+ --reported 35\.16\n", told)
+    assert "\nMeasured so; with another setting the number is another:\n\n  few-shot examples " in told
+    assert not asked(kestrel, "35.16", "leaderboard_musr_object_placements").is_guess
+
+
+def test_an_average_with_a_task_that_the_leaderboard_does_not_accept_says_so() -> None:
+    """As the README of saucam/Proteus-8B has one, over an MMLU of harness 0.4.2."""
+    rows, shots, means = {}, {}, []
+    for task in declared("open-llm-v1").tasks:
+        shares = [
+            round(size * (0.5 + place / 500)) / size
+            for place, size in enumerate(one.samples or 1 for one in task.leaves)
+        ]
+        means.append(sum(shares) / len(shares))
+        for leaf, share in zip(task.leaves, shares, strict=True):
+            rows[key := leaf.key("lm-eval-0.4")] = {task.metrics[0].key("lm-eval-0.4"): share}
+            shots[key] = task.num_fewshot
+    data = lm_eval(rows) | {"n-shot": shots}
+    data["versions"] = {key: {"m": 0.0, "g": 3.0, "t": 2.0}.get(key[0], 1.0) for key in rows}
+    value = sum(means) / 6
+    found = asked(judged(json.dumps(data).encode(), "open-llm-v1"), f"{100 * value:.6f}")
+    said = f"all 6 tasks, of mmlu the value of the file, which open-llm-v1 does not accept = {value:.6g}"
+    assert found.fitting[0].steps == (
+        "acc,none of mmlu",
+        f"plain mean of 57 subtasks = {means[2]:.6g}",
+        f"plain mean of the scores of {said}",
+    )
+    assert not found.is_guess
+
+
+def test_a_number_that_most_readings_print_names_none_but_those_that_are_exactly_it(kestrel: Judgement) -> None:
+    told = reported_text(asked(kestrel, "0"))
+    assert re.match(r"\d+ of \d+ readings print as 0, which says nothing: give it with more digits, or name its", told)
 
 
 def test_where_nothing_fits_the_nearest_three_are_named(kestrel: Judgement) -> None:
@@ -351,6 +389,7 @@ def test_what_is_no_number_is_refused(text: str) -> None:
         ("34.2 +/- 0.4%", 34.2, 0.1, True),
         ("|0.2676|±  |0.0315|", 0.2676, 0.0001, False),
         ("6.9e-1", 0.69, 0.01, False),
+        (".48", 0.48, 0.01, False),
     ],
 )
 def test_the_digits_say_how_exact_a_number_is(text: str, value: float, unit: float, is_percent: bool) -> None:
