@@ -417,7 +417,7 @@ def _object(one: ComparedTask) -> dict[str, Any]:
 
 REPORTED_SCHEMA = "leaderboard-bot/reported/1"
 READINGS_SHOWN = 3  # readings that the text lists
-TELLING_NOTHING = 0.5  # of a chance to fit, above which no reading is named but those that are exactly the number
+MOST = 0.5  # of readings, and of random numbers: where more fit, only what is exactly the number is named
 
 
 def reported_text(readings: Readings) -> str:
@@ -430,7 +430,7 @@ def reported_text(readings: Readings) -> str:
     tried = f"{counted(readings.tried, 'reading')} tried; {_odds(readings.by_chance)}"
     if not readings.fitting:
         return f"No reading of these results gives {text} ({tried}). {_nearest_text(readings)}"
-    if readings.by_chance > TELLING_NOTHING:
+    if readings.by_chance > MOST and len(readings.fitting) > MOST * readings.tried:
         exact = [one for one in readings.fitting if abs(one.value - readings.reported.value) <= 1e-9]
         said = f"{len(readings.fitting)} of {counted(readings.tried, 'reading')} print as {text}, which says nothing"
         listed = "\n".join(["\nExactly this are:\n", *map(_lines, exact[:READINGS_SHOWN])]) if exact else ""

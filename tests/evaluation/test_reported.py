@@ -238,6 +238,7 @@ def test_an_average_with_a_task_that_the_leaderboard_does_not_accept_says_so() -
 def test_a_number_that_most_readings_print_names_none_but_those_that_are_exactly_it(kestrel: Judgement) -> None:
     told = reported_text(asked(kestrel, "0"))
     assert re.match(r"\d+ of \d+ readings print as 0, which says nothing: give it with more digits, or name its", told)
+    assert reported_text(asked(kestrel, "52")).startswith("52 may be ")
 
 
 def test_where_nothing_fits_the_nearest_three_are_named(kestrel: Judgement) -> None:
