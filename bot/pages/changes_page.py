@@ -16,6 +16,8 @@ from typing import Any
 from urllib.parse import quote
 from uuid import UUID
 
+from msgspec.structs import replace
+
 from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import fitting, over_time
@@ -34,7 +36,7 @@ DAY = len("2026-11-30")
 
 def changes_page(content: PageContent) -> bytes:
     """The page: the average over time, and what came, changed and went."""
-    changes = content.changes
+    changes = _compared(content)
     values = [(c.model, c.date, c.after) for c in reversed(changes) if c.after is not None and len(c.date) >= 10]
     dated = sorted(values, key=lambda value: (value[1], -value[2]))
     axis = fitting("average (points)", [value for _, _, value in dated])
@@ -98,6 +100,12 @@ class Listing:
         return _week_of(self.moves[0].change)
 
 
+def _compared(content: PageContent) -> list[BoardChange]:
+    """The changes; of rows that have no rank because their numbers contradict each other, without the averages."""
+    faulty = {row.entry.key for row in content.board.rows if row.fault}
+    return [replace(one, before=None, after=None) if one.key in faulty else one for one in content.changes]
+
+
 Standings = dict[str, tuple[float, str]]  # the average and the model of each row with one, by its key
 
 
@@ -150,7 +158,7 @@ class Lead:
 def _among_first(content: PageContent) -> Lead | None:
     """Who is first, and what the seven days to the newest change did to the first ten; None where nothing is known."""
     begin, now, there = _begin_of(content.changes), _standings(content), _standings(content)
-    for change in takewhile(lambda one: one.date[:10] >= begin, content.changes):
+    for change in takewhile(lambda one: one.date[:10] >= begin, _compared(content)):
         _take_back(there, change)
     if not now:
         return None
@@ -178,7 +186,7 @@ def _moved_most(content: PageContent) -> list[Mention]:
     begin = _begin_of(content.changes)
     sizes = [
         (abs(one.after - one.before), one.model, one.key, f" {one.before:.2f} → {one.after:.2f}")
-        for one in takewhile(lambda change: change.date[:10] >= begin, content.changes)
+        for one in takewhile(lambda change: change.date[:10] >= begin, _compared(content))
         if one.before is not None and one.after is not None and one.after != one.before
     ]
     return [Mention(model, _page_of(content, key), note) for _, model, key, note in nlargest(MOST_MOVED, sizes)]
@@ -223,7 +231,7 @@ def _moments(content: PageContent) -> Iterator[list[Move]]:
     """The changes of each commit, or of each moment where no commit is known, with their places."""
     there = _standings(content)
     ordered = sorted((-average, key) for key, (average, _) in there.items())
-    for _, group in groupby(content.changes, key=_moment_of):
+    for _, group in groupby(_compared(content), key=_moment_of):
         together = list(group)
         leader = there[ordered[0][1]][1] if ordered else ""
         after = [_place(ordered, there[one.key][0] if one.key in there else None) for one in together]

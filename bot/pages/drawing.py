@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import date
 from html import escape
 from itertools import pairwise
 from math import ceil, floor, log10
@@ -27,6 +28,8 @@ TWO_LINES, HALF = 32, 7  # pixels: of a line with names on two lines, and half o
 LABEL = 24  # letters of each
 NAMED = 7  # names that stand among dots at most
 FOREST_ROWS = 15  # rows of a forest
+DATES = 4  # days below an axis that is shorter than two months, at most
+SPARE = 0.05  # of a span of days: what lies after the last
 DAYS = 31  # of each month: dates are drawn well enough so
 MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 COUNT = "rows"  # the title of an axis that counts: no half of a row stands at it
@@ -183,19 +186,34 @@ def scatter(
 def over_time(title: str, points: Sequence[tuple[str, str, float]], y: Axis) -> Figure:
     """A dot for each (name, ISO date, value) of two days or more, in their order, and the best up to each as a line."""
     days = [_day(date) for _, date, _ in points]
-    x = Axis("date", min(days), max(days))
+    last = max(days)
+    x = Axis("date", min(days), last + (last - min(days)) * SPARE)  # the last step ends before the edge
     dated = [(name, date[:10], day, value) for (name, date, value), day in zip(points, days, strict=True)]
-    return _with_best(title, dated, (x, y), _months(x), "date")
+    return _with_best(title, dated, (x, y), _months(x, points), "date")
 
 
-def _months(x: Axis) -> list[Label]:
-    """The beginnings of months below an axis of dates, about five; the year stands at the first and at each January."""
+def _months(x: Axis, points: Sequence[tuple[str, str, float]]) -> list[Label]:
+    """The beginnings of months below an axis of dates, about five; the year stands at the first and at each January.
+
+    Where there are fewer than two, they are days: of the first of the points, of the last and of some between.
+    """
     across, _ = _scales(x, x)
     first, last = ceil(x.low / DAYS), floor(x.high / DAYS)
     step = next(one for one in (1, 2, 3, 6, 12, 24, 60, 120, 600) if (last - first) / one <= TICKS)
     shown = [month for month in range(first, last + 1) if (month - 1) % step == 0]
     if len(shown) < 2:  # one month is no scale
-        return [(LEFT, _date(x.low), "start"), (WIDTH - RIGHT, _date(x.high), "end")]
+        begin, *_, end = sorted(date.fromisoformat(day[:10]) for _, day, _ in points)
+        count = min(DATES, (end - begin).days + 1)
+        dates = [begin + (end - begin) * place // (count - 1) for place in range(count)]
+        return [
+            (
+                across(_day(day.isoformat())),
+                f"{day.day} {_month(day.year * 12 + day.month, with_year=not place)}",
+                anchor,
+            )
+            for place, day in enumerate(dates)
+            for anchor in ["middle" if place else "start"]
+        ]
     return [
         (across(month * DAYS), _month(month, with_year=not place or month % 12 == 1), "middle")
         for place, month in enumerate(shown)
@@ -205,11 +223,6 @@ def _months(x: Axis) -> list[Label]:
 def _month(month: int, *, with_year: bool) -> str:
     year, place = divmod(month - 1, 12)
     return f"{MONTHS[place]}{f' {year}' if with_year else ''}"
-
-
-def _date(day: float) -> str:
-    month, place = divmod(int(day), DAYS)
-    return f"{place + 1} {_month(month, with_year=True)}"
 
 
 def against_size(title: str, points: Sequence[tuple[str, int, float]], y: Axis) -> Figure:
@@ -273,8 +286,10 @@ def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[fl
 
     A line leads straight up or down to a name that is not beside its dot, and crosses no other name.
     """
-    had, leads, drawn = list[Box](), list[Box](), list[str]()
+    had, leads, drawn, said = list[Box](), list[Box](), list[str](), set[str]()
     for name, x, y in reversed(leaders):
+        if name in said:  # a row that was the best twice
+            continue
         shown = name.rpartition("/")[2] or name
         width = BOLD * len(shown)
         for above, share in AROUND:
@@ -293,6 +308,7 @@ def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[fl
             place = f'x="{x:.0f}" y="{foot:.0f}" text-anchor="{ANCHORS[share]}"'
             drawn.append(f'{line}<text class="name" {place}>{_text(shown)}</text>')
             had.append(box)
+            said.add(name)
             leads += [lead] * is_far
             break
         if len(had) == NAMED:

@@ -21,6 +21,7 @@ from starlette.routing import Route
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.pages.compare_page import compare_page
 from bot.pages.site import Site
+from bot.publishing.entry import Entry
 from bot.server.answers import (
     Page,
     answer_page,
@@ -48,12 +49,12 @@ LONGEST_QUERY = 2_000  # letters of a query that names rows
 
 @dataclass(frozen=True, slots=True)
 class BoardLine:
-    """A board in the list of boards: its name in addresses, its newest change, its first keys with their averages."""
+    """A board in the list of boards: its name in addresses, its newest change, its first rows."""
 
     name: str
     declared: Leaderboard
     rows: int
-    first: list[tuple[str, float]]
+    first: list[Entry]
     changed: str
 
 

@@ -18,7 +18,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.evaluation.finding import grouped
-from bot.evaluation.row_key import model_in
 from bot.pages.addresses import row_page
 from bot.publishing.addresses import commit_url, request_url, target_url
 from bot.publishing.plan import Plan, PlannedRow, RowAction
@@ -266,8 +265,12 @@ class OperatorRoutes:
         if verdict is None:
             return None
         page = f"submissions/{name}/{path}"
-        coded = partial(linked, addresses=(), plans="")
-        return self._page("verdict.html", page, verdict=verdict, page=self._row_page(name, verdict), coded=coded)
+        coded, settings = partial(linked, addresses=(), plans=""), self.views.watch(name)
+        tasks = self.views.leaderboard(settings).tasks if settings else ()
+        titles = {task.id: task.title for task in tasks}
+        return self._page(
+            "verdict.html", page, verdict=verdict, page=self._row_page(name, verdict), coded=coded, titles=titles
+        )
 
     def _row_page(self, watch: str, verdict: VerdictView) -> str:
         """The address of a submission's row on the first board that has the row, "" if none has."""
@@ -323,9 +326,9 @@ class OperatorRoutes:
 
     def _leader(self, plan: PlanView, rows: Sequence[PlannedRow]) -> str:
         """The first row of the board where a plan, of which these are the rows, removes it."""
-        [(leader, best)] = self.views.store.of(plan.watch).boards.first(plan.target, 1) or [("", 0.0)]
-        goes = any((row.model, row.action, row.before) == (model_in(leader), "removed", best) for row in rows)
-        return model_in(leader) if goes else ""
+        first = self.views.store.of(plan.watch).boards.first(plan.target, 1)
+        gone = {row.key for row in rows if row.action == "removed"}
+        return next((one.model.id for one in first if one.key in gone), "")
 
     def _past_plan(self, name: str, digest: str) -> bytes | None:
         """The page of a plan that no longer waits, as long as anything is known of it: older links lead here."""

@@ -22,7 +22,7 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.badge import BADGED
 from bot.pages.compare_page import compare_page, find, titles_of
 from bot.pages.content import PageContent
-from bot.pages.drawing import FOREST_ROWS, Axis, ForestRow, against_size, forest
+from bot.pages.drawing import FOREST_ROWS, RIGHT, WIDTH, Axis, ForestRow, against_size, forest, over_time
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
 from bot.publishing.changes import BoardChange, ScoreChange, additions, change_of
@@ -619,6 +619,30 @@ def test_the_first_sentence_of_the_changes_is_of_the_last_seven_days() -> None:
     assert "In the seven days to 2026-03-08: 3 added. " in page
     undated = [replace(one, date="") for one in added]
     assert "Up to now: 4 added. " in text(Site(PageContent(board_of_rows(rows), history=undated)), "changes.html")
+
+
+def test_a_row_that_contradicts_itself_counts_nowhere_among_the_changes() -> None:
+    good, bad = generated(2)
+    bad = replace(bad, average=99.0)  # no mean of its scores
+    days = [(good, "2026-03-01", None), (bad, "2026-03-02", None), (bad, "2026-03-03", 98.0)]
+    changes = [
+        BoardChange(
+            f"{day}T10:00:00Z", "changed" if before else "added", row.key, row.model.id, before, row.average, ""
+        )
+        for row, day, before in days
+    ]
+    page = text(Site(PageContent(make_board((good, bad), declared()), history=changes[::-1])), "changes.html")
+    assert f"{good.model.id.rpartition('/')[2]} is first" in page
+    assert bad.model.id in page
+    assert "99.00" not in page
+
+
+def test_a_short_time_has_some_dates_below_it_and_a_name_stands_once_on_the_line() -> None:
+    points = [("acme/b", "2026-10-20", 1.0), ("acme/a", "2026-11-12", 5.0), ("acme/a", "2026-11-27", 6.0)]
+    drawn = over_time("The best", points, Axis("average", 0.0, 10.0)).svg
+    assert re.findall(r">(\d+ \w+(?: \d+)?)<", drawn) == ["20 Oct 2026", "1 Nov", "14 Nov", "27 Nov"]
+    assert drawn.count(">a<") == 1
+    assert max(float(x) for x in re.findall(r"H([\d.]+)V", drawn)) < WIDTH - RIGHT  # the last step
 
 
 def _board_after(*changes: BoardChange) -> str:

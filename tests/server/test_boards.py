@@ -16,6 +16,7 @@ from bot.errors import StateUnavailable
 from bot.pages.addresses import row_page
 from bot.pages.environment import POLICY
 from bot.pages.site import Site
+from bot.publishing.board import TIE
 from bot.server.app import make_app
 from bot.server.boards import BoardCache, board_routes
 from bot.service.publish.boards import board_content
@@ -95,7 +96,8 @@ def test_the_list_of_boards_leads_to_each_and_each_is_as_it_is_exported(story: S
     assert web.get("/board").url.path == "/board/"
     assert "1 board with 2 rows." in " ".join(listed.text.split())
     for row in board.content.board.rows:
-        assert f"{row.entry.average:.2f} {row.entry.model.id}" in " ".join(listed.text.split())
+        reach = f" ±{TIE * row.entry.stderr:.1f}" if row.entry.stderr else ""
+        assert f"{row.entry.average:.2f}{reach} {row.entry.model.id}" in " ".join(listed.text.split())
     assert {"tiny/", "tiny/changes.html", "tiny/about.html#submit", "../"} <= set(listed.links)
     assert {f"tiny/{row_page(name)}" for name in board.content.rows} <= set(listed.links)
     for path in ("index.html", next(path for path in board if path.startswith("rows/"))):

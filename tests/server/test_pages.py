@@ -467,6 +467,21 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
     assert web.post("/items/try", data={"cause": "open-llm nothing"}, headers={"origin": LOCAL}).status_code == 404
 
 
+def test_an_outage_stands_below_the_plan_and_its_button_says_what_a_service_asked_for(
+    web: TestClient, service: Service
+) -> None:
+    store, name = service.contexts.store, "second.one"
+    store.of(name).items.mark([Mark("source"), Mark("reviews")], NOW)
+    for one in store.of(name).items.all():
+        store.of(name).items.fail(one, f"the Hub {OUTAGE}: 429: Too Many Requests (it asks to wait 240 s)", NOW + 240)
+    text = " ".join(read(web, "/").text.split())
+    assert text.index("waits for you") < text.index(f"{name}: 2 items fail since ")
+    assert "Try all 2 before the wait ends" in text
+    listed = " ".join(read(web, f"/items?watch={name}").text.split())
+    assert ", when the wait ends" in listed
+    assert "What to do: " not in listed  # it ends without a person
+
+
 def test_a_service_that_does_nothing_is_red_and_one_that_waits_is_not(web: TestClient, service: Service) -> None:
     page = web.get("/").text
     assert 'class="chip warn"' in page

@@ -53,7 +53,7 @@ _CHANGES = (
 _HAVING = select(board_rows.c.key).where(same(board_rows, "watch", "target"), among(board_rows.c.key))
 _NEWEST = _CHANGES.limit(1)
 _FIRST = (
-    select(board_rows.c.key, board_rows.c.average)
+    select(board_rows.c.data)
     .where(same(board_rows, "watch", "target"), board_rows.c.average.is_not(None))
     .order_by(board_rows.c.average.desc(), board_rows.c.key)
     .limit(bindparam("at_most"))
@@ -109,9 +109,9 @@ class Boards(Part):
     def entries(self, target: str) -> list[Entry]:
         return [parse_entry(zlib.decompress(data)) for data in self.column(_ENTRIES, target=target)]
 
-    def first(self, target: str, most: int) -> list[tuple[str, float]]:
-        """The keys of the rows with the highest averages of a board, each with its average."""
-        return [(row.key, row.average) for row in self.select(_FIRST, target=target, most=most)]
+    def first(self, target: str, most: int) -> list[Entry]:
+        """The rows with the highest averages of a board."""
+        return [parse_entry(zlib.decompress(data)) for data in self.column(_FIRST, target=target, most=most)]
 
     def having(self, target: str, keys: Iterable[str]) -> set[str]:
         """Those of some keys that a board has a row of."""
