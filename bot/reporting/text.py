@@ -32,7 +32,8 @@ COMMIT = 40  # letters of a whole one
 OF_ONE_ROW = 6  # messages of one rule, all of which are shown
 VERSION = re.compile(r"(?: \([^()]*\))?:$")  # how the hint of a command ends
 REPLACED = "replaced by {file}; nothing needs to be done"
-BESIDE = "Submit the new files beside the others, in the same folder; the old ones may stay or go."
+BESIDE = "Submit the new files beside the others, in the same folder; keep the old ones unless all is measured again."
+ABOVE = "the command above does it"
 COMMAND, GLUE = re.compile(r"`[^`]*`"), "\N{NO-BREAK SPACE}"
 SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
 COLOURS = {
@@ -97,13 +98,18 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
     if len(spare) > ROWS_SHOWN:
         yield f"  … and {counted(len(spare) - ROWS_SHOWN, 'more file')} that no row uses: check --all names each"
     named = _named_findings(judgement, f"{folder}/" if folder else "")
+    commands: set[str] = set()
     causes = grouped(((finding.severity, finding.rule, noun), (name, finding)) for noun, name, finding in named)
     order = list(Severity)
     for cause, found in sorted(causes.items(), key=lambda one: (order.index(one[0][0]), -len(one[1]))):
         severity, rule, noun = cause
         extent = f"{counted(len(found), 'finding')} in {counted(len({name for name, _ in found}), noun)}"
         yield from ("", f"  {ink.paint(f'{severity}[{rule}]', severity)}{ink.faint(f'  {extent}')}")
-        yield from _cause_lines(found, judgement)
+        yield from _cause_lines(
+            [(name, replace(one, hint=ABOVE, command="") if one.command in commands else one) for name, one in found],
+            judgement,
+        )
+        commands |= {one.command for _, one in found} - {""}
     repairs = [row.repair for row in judgement.rows if row.repair is not None]
     if repairs and len(judgement.rows) == 1:
         yield from ("", *_repair_lines(repairs[0]))
@@ -266,13 +272,13 @@ def is_spare(file: Verdict, row: Row) -> bool:
 
 def findings_told(file: Verdict, row: Row) -> Sequence[Finding]:
     """The findings of a file; those of one that no row needs say nothing of repairs."""
-    if is_spare(file, row):
-        return [replace(one, hint="", command="") for one in file.findings]
-    replaced = ((one, row.replaced_by(file, one)) for one in file.findings)
-    return [
-        replace(one, hint=REPLACED.format(file=path), command="") if path and one.is_error else _told(one, row)
-        for one, path in replaced
-    ]
+    told, is_unneeded = [], is_spare(file, row)
+    for one in file.findings:
+        if one.is_error and (path := row.replaced_by(file, one)):
+            told.append(replace(one, hint=REPLACED.format(file=path), command=""))
+        else:
+            told.append(replace(one, hint="", command="") if is_unneeded else _told(one, row))
+    return told
 
 
 def of_row_told(row: Row) -> Sequence[Finding]:
@@ -294,11 +300,10 @@ def _repair_lines(repair: Repair) -> Iterator[str]:
 
 def advised_once(findings: Iterable[Finding]) -> Iterator[Finding]:
     """The findings; those with the command of an earlier one say so."""
-    told: set[tuple[str, str]] = set()
+    told: set[str] = set()
     for one in findings:
-        advice = (one.hint, one.command)
-        yield replace(one, hint="the command above does it", command="") if one.command and advice in told else one
-        told.add(advice)
+        yield replace(one, hint=ABOVE, command="") if one.command in told else one
+        told |= {one.command} - {""}
 
 
 def spare_said(row: Row) -> str:
@@ -375,6 +380,9 @@ def summary_line(judgement: Judgement, ink: Ink) -> str:
     counts = summarize(judgement)
     parts = [ink.paint(f"{counts[status]} {status}", status) for status in SIGNS if counts[status]]
     rows, files = len(judgement.rows), len({verdict.parsed.file for verdict in judgement.verdicts})
+    files_of = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
+    pairs = [(file, row) for row in judgement.rows for file in files_of[row.key]]
+    replaced = sum(one.is_error for file, row in pairs for one in file.findings if row.replaced_by(file, one))
     found = [finding for verdict in judgement.verdicts for finding in verdict.findings]
     errors = sum(finding.is_error for finding in [*found, *(f for row in judgement.rows for f in row.findings)])
     unread = (
@@ -382,7 +390,7 @@ def summary_line(judgement: Judgement, ink: Ink) -> str:
     )
     return (
         f"{counted(rows, 'row')} from {counted(files, 'file')}: {', '.join(parts) or 'nothing'};"
-        f" {counted(errors, 'error')}{unread}"
+        f" {counted(errors - replaced, 'error')}{f', {replaced} replaced' if replaced else ''}{unread}"
     )
 
 

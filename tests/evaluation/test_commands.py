@@ -23,7 +23,7 @@ from bot.evaluation.result import Model
 from bot.evaluation.submission import parse_submission
 from bot.pages.environment import shell
 from bot.reporting.markdown import finding_markdown
-from bot.reporting.text import Ink, terminal_text
+from bot.reporting.text import Ink, summary_line, terminal_text
 from tests.evaluation.judging import base, judgement_of, patched
 from tests.evaluation.parts import only
 
@@ -254,15 +254,28 @@ def test_the_findings_of_a_row_have_one_list_of_commands(
     assert "measure it again, by the commands at the end" in " ".join(text.split())
 
 
-def test_an_error_of_a_task_that_another_file_has_anew_asks_for_nothing() -> None:
+@pytest.mark.parametrize("is_whole", [False, True])
+def test_an_error_of_a_task_that_another_file_has_anew_asks_for_nothing(is_whole: bool) -> None:
     old, new = base(), base()
     old["n-shot"][PRO], old["date"] = 0, new["date"] - 9_000
-    files = {"results_old.json": old, "results_new.json": only(new, {PRO})}
+    files = {"results_old.json": old, "results_new.json": new if is_whole else only(new, {PRO})}
     judgement = judgement_of(files)
     assert judgement.rows[0].status == "accepted"
+    assert summary_line(judgement, Ink(colour=False)).endswith("from 2 files: 1 accepted; 0 errors, 1 replaced")
     text = " ".join(terminal_text(judgement, Ink(colour=False), whole=True).split())
     assert "→ replaced by results_new.json; nothing needs to be done" in text
     assert "pip install" not in text
+
+
+def test_the_command_of_two_findings_stands_once() -> None:
+    data = base()
+    data["n-shot"][PRO], data["n-samples"][PRO]["effective"] = 0, 500
+    data["model_name"] = "/home/user/final"
+    judgement = judgement_of({"results_x.json": data})
+    assert len({one.hint for one in judgement.verdicts[0].findings if one.command}) == 2
+    for whole in True, False:
+        text = terminal_text(judgement, Ink(colour=False), whole=whole)
+        assert text.count("lm_eval --model") == text.count("→ the command above does it") == 1
 
 
 @pytest.mark.parametrize("system", ["", 'Don\'t say "$HOME" && stop; go on \\ --as long as you can.', "-- " * 40])

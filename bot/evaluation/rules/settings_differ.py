@@ -47,9 +47,12 @@ def settings_differ(case: RowCase) -> Violations:
         told = f"; in the first {why}" if why else ""
         advised = advised_version(row.result.harness, row.result.format, (), case.leaderboard, case.facts)
         harness = advised.title if advised else "the same release of the harness"
+        hint = f"measure all tasks with {harness} and the same settings"
+        if row.status == "accepted":
+            hint = f"nothing needs to be done, the row is complete; for other numbers {hint}"
         yield Violation(
             f"{count} {what} measured with another harness or other settings and not joined: "
             f"{examples(list(left_out))}{told}",
-            f"measure all tasks with {harness} and the same settings",
+            hint,
             row.result.pointer_to("leaves"),
         )
