@@ -617,3 +617,31 @@ def test_words_of_failures_are_gaps_that_no_new_row_gets(folder: Path) -> None:
     assert "in 2 of 2 columns" in stdout, stderr
     assert "3 of 3 columns mapped" in stderr
     assert "missing" not in (folder / "board" / "bot.toml").read_text()
+
+
+def test_a_model_that_a_row_names_whole_is_not_that_of_a_row_of_another_service(folder: Path) -> None:
+    """As ray-project/llmperf-leaderboard `27aa9b6`: one model of three services, one of which adds a version."""
+    served = {"atlas-7b-chat": "atlas-7b-chat", "acme/atlas-7b-chat": f"acme/atlas-7b-chat:{'0f' * 16}"}
+    served |= {"together_ai/acmeai/atlas-7b-chat": "together_ai/acmeai/atlas-7b-chat", "acme/heron-3b": "acme/heron-3b"}
+    lines = []
+    for number, (name, model) in enumerate(served.items()):
+        values = {key: round(17.3 * (number + 2) / place, 2) for place, key in enumerate(("retail", "airline"), 1)}
+        (folder / "runs" / f"{number}.json").write_text(json.dumps({"model": model, **values}))
+        lines.append(f"| {name} | {values['retail']} | {values['airline']} |")
+    (folder / "README.md").write_text("\n".join(["| Model | Retail | Airline |", "|---|---|---|", *lines, ""]))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "4 of 4 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stderr
+    assert f"acme/atlas-7b-chat = {served['acme/atlas-7b-chat']}" in stderr
+
+
+def test_a_heading_that_is_the_metric_of_several_tasks_that_fit_shows_none_of_them(folder: Path) -> None:
+    """As maferrag/AgentDrive `6d361d1`, whose column `Scenario` was taken for the task of the others."""
+    rows = [("a", 95.0, 40.25, 31.5), ("b", 95.0, 50.75, 22.25), ("c", 97.5, 61.5, 47.75), ("d", 97.5, 72.25, 18.5)]
+    lines = ["Model,Scenario,Hybrid,Physics", *(f"acme/{name}-7b,{rest},{x},{y}" for name, rest, x, y in rows)]
+    (folder / "runs" / "top.csv").write_text("\n".join([*lines, ""]))
+    table = [f"| acme/{name}-7b | {rest} | {x} | {y} |" for name, rest, x, y in rows]
+    (folder / "README.md").write_text(
+        "\n".join(["| Model | Scenario | Hybrid | Physics |", "|---|---|---|---|", *table])
+    )
+    _, _, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "Hybrid of 95.0_Hybrid and Hybrid of 97.5_Hybrid give its numbers equally well" in stderr

@@ -192,7 +192,10 @@ def _choose(
     if named is not None and _agrees(named, best, len(alike), is_whole=heading[id(named)] == WHOLE):
         return _noted(named, [one for one in alike if heading[id(one)] == heading[id(named)]])
     given = {column.numbers[row] for row in best.fits}
-    if said[id(best)][1] == WHOLE and best.fitting == best.covered and len(given) > 1:
+    rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
+    rivals = [one for one in rivals if one.reading.leaf_ids != best.reading.leaf_ids]
+    rivals = [one for one in rivals if said[id(one)] >= said[id(best)]]
+    if said[id(best)][1] == WHOLE and best.fitting == best.covered and len(given) > 1 and not rivals:
         return best  # the heading is its metric, and it gives each number
     is_sure = best.fitting > 0 and _is_sure(best, len(tried))
     if named is not None and (is_whole or not is_sure):
@@ -201,9 +204,7 @@ def _choose(
     if not is_sure:
         is_whole = best.fitting == best.covered and len(given) > 1
         return f"{_said(best.reading)} gives {_in_rows(best)}, which may be chance" if is_whole else NOT_GIVEN
-    rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
-    rivals = [one for one in rivals if one.reading.leaf_ids != best.reading.leaf_ids]
-    if any(said[id(one)] >= said[id(best)] for one in rivals):
+    if rivals:
         return f"{_said(best.reading)} and {_said(rivals[0].reading)} give its numbers equally well"
     return replace(best, note="found by its values, not by its heading")
 

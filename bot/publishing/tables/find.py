@@ -175,25 +175,35 @@ def _named(place: TablePlace, column_path: ColumnPath, by_form: Mapping[str, Seq
     grid = place.grid
     rows: dict[int, tuple[ModelFiles, ...]] = {}
     links: dict[int, str] = {}
+    by_whole: set[ModelFiles] = set()
+    by_part: set[int] = set()
     for row in range(len(grid)):
         cell = grid.cell(row, column_path)
         if not isinstance(cell, str) or NUMBER.fullmatch(cell.strip()) or is_heading(grid, row):
             continue
         cell = FOOTNOTE.sub("", cell).strip()
         linked = ON_THE_HUB.search(cell) or (_linked_beside(grid, row) if place.key is not None else None)
-        shown = [grid.plain(cell), plain(cell)]
-        whole = [*shown, *map(without_provider, shown), *([linked[1]] if linked else [])]
-        for texts in (whole, [REMARK.sub("", plain(cell)).rstrip()]):  # a name with its remark may be another model's
-            names = [*texts, *(text.rpartition("/")[2] for text in texts if HUB_ID.fullmatch(text))]
+        shown = [grid.plain(cell), plain(cell), *([linked[1]] if linked else [])]
+        served = [without_provider(text) for text in shown]  # whose last part alone may be the model of another service
+        whole = [*shown, *served]
+        for texts in (shown, [REMARK.sub("", plain(cell)).rstrip()]):  # a name with its remark may be another model's
+            parts = [text.rpartition("/")[2] for text in texts if HUB_ID.fullmatch(text)]
+            names = [*texts, *served, *parts]
             found = dict.fromkeys(
                 one for name in names for one in by_form.get(form_of(name), ()) if _may_be(one, [*whole, *texts])
             )
             if found:
                 break
         if found:
+            forms = set(map(form_of, whole))
+            exact = [one for one in found if form_of(one.model.id) in forms]
+            by_whole |= {*exact}
+            by_part |= {row} if parts and not exact else set()
             rows[row] = tuple(found)
             links |= {row: linked[1]} if linked else {}
-    return FoundTable(place, column_path, rows, links)
+    for row in by_part:  # another row has the whole name of such a model
+        rows[row] = tuple(one for one in rows[row] if one not in by_whole)
+    return FoundTable(place, column_path, {row: found for row, found in rows.items() if found}, links)
 
 
 def is_remarked(table: FoundTable, row: int, one: ModelFiles) -> bool:
