@@ -238,6 +238,10 @@ def _judged(name: str, declared: Leaderboard, ids: list[str], declared_in: str) 
             warn(f"  {rule}: {brief(message, LONGEST_ERROR)}")
     if len(entries) > 1:
         raise CallError(f"{name} holds {len(entries)} rows: name the files of one")
+    findings = [one for verdict in judgement.verdicts for one in verdict.findings if one.is_error]
+    for task in (one for one in entries[0].tasks if one.score is None):
+        why = next((f"{one.message} ({one.rule})" for one in findings if one.task == task.id), "no file has all of it")
+        warn(f"{name}: {task.title} is not compared, as it has no score: {brief(why, LONGEST_ERROR)}")
     return entries[0]
 
 

@@ -133,7 +133,7 @@ def why_no_mapping(key: str, value: str) -> str:
         or (revision and not REVISION.fullmatch(revision))
         or revision in MAIN[1:]
     ):
-        return "write org/name, or org/name@revision"
+        return "write org/name, or org/name@revision (40 hex digits or a tag, not main)"
     stars = key.count("*") if is_folders(key) else 0
     if any(not 1 <= int(number) <= stars for number in PLACEHOLDER.findall(value)):
         return f"a number in braces repeats one of the {stars} * of the folders"

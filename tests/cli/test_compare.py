@@ -125,6 +125,19 @@ def test_a_file_that_the_board_rejects_is_compared_all_the_same(board: str, tmp_
     assert "no number of open-llm-v2 (" in nothing.stderr
 
 
+def test_a_task_without_a_score_is_named(tmp_path: Path) -> None:
+    (path,) = (ROOT / KESTREL).glob("results_*.json")
+    value = json.loads(path.read_text())
+    row = value["results"].pop("leaderboard_mmlu_pro")
+    (tmp_path / "results_a.json").write_text(json.dumps(value))
+    value["n-shot"]["leaderboard_mmlu_pro"], value["results"] = 0, {"leaderboard_mmlu_pro": row}
+    (tmp_path / "results_b.json").write_text(json.dumps(value))
+    done = call(str(tmp_path), KESTREL, "-l", "open-llm-v2")
+    said = "leaderboard_mmlu_pro was run with 0 shots, 5 are required (wrong-num-fewshot)"
+    assert f"{tmp_path}: MMLU-PRO is not compared, as it has no score: {said}\n" in done.stderr
+    assert " 5 tasks" in done.stdout
+
+
 def test_a_board_of_ones_own_is_compared_by_the_declaration_that_it_keeps(tmp_path: Path) -> None:
     (tmp_path / "board.toml").write_text(TINY)
     file, target = str(tmp_path / "results.json"), str(tmp_path / "target")

@@ -114,7 +114,7 @@ def _folder(name: str, sanitized: str) -> Iterator[Contradiction]:
     """Two models: one by name and another one by the name of the run's folder, which is made of the first."""
     ours, folder = (NO_LETTERS.sub("", one.casefold()) for one in (name.rpartition("/")[2], sanitized))
     if ours and folder and ours not in folder:
-        what = f"the model is {shown(name)} by its name, and {shown(sanitized)} by that of its folder"
+        what = f"the model is {shown(name)} by its name, and {shown(sanitized)} by model_name_sanitized"
         yield Contradiction(what, "/model_name_sanitized", is_error=True)
 
 
