@@ -14,7 +14,7 @@ from bot.evaluation.leaderboard import Column as DeclaredColumn
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
-from bot.pages.content import UNFOLDED, PageContent
+from bot.pages.content import FAULTS, UNFOLDED, PageContent
 from bot.pages.drawing import FOREST_ROWS, Figure, ForestRow, against_size, fitting, forest, over_time
 from bot.pages.environment import MISSING, points, raw
 from bot.pages.titles import breakable, heads, longest_part, with_end
@@ -37,7 +37,7 @@ SMALLEST = 3  # rows of a board on which one searches
 FEWEST_SHOWN = 2  # rows and days that a figure needs at least
 DAY = len("2026-03-02")
 NOT_SAID = "not said"  # of what no file says
-NO_BASE = "none named"  # the type of a model whose page on the Hub names none that it was made from
+NO_BASE = "base unknown"  # the type of a model whose page on the Hub names none that it was made from
 ABSENT = TaskScore("", "", None, None, None, ())  # of a task that a row does not have
 TEXTS = {"licence": "Licence", "type": "Type", "precision": "Precision", "chat": "Template"}  # columns and their titles
 Line = tuple[Markup, Markup]  # a row in the table of scores, and in that of raw values
@@ -416,7 +416,9 @@ def _bar(content: PageContent, entry: Entry, longest: float) -> str:
 
 
 def _lack(content: PageContent, entry: Entry) -> str:
-    """The text in place of a missing average: the column without a score; "" if none is missing."""
+    """The text in place of a missing average: what is at fault, or the column without a score; "" if there is one."""
+    if entry.average is None and entry.warnings and (fault := FAULTS.get(entry.warnings[0].rule)):
+        return f"<small class=lack>{fault}</small>"
     had = {score.id for score in entry.tasks if score.score is not None}
     lacking = [task.title for task in content.board.leaderboard.tasks if task.id not in had]
     if not lacking or entry.average is not None:

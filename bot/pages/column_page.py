@@ -135,8 +135,8 @@ def _words(figures: ColumnFigures) -> Iterator[str]:
     if figures.rows >= MANY_ROWS:
         yield (
             f"Of its scores 96 % lie between {figures.low:.2f} and {figures.high:.2f}. "
-            f"In the lowest tenth of that range lie {100 * figures.floor_mass:.1f} % of the rows, "
-            f"in the next tenth {100 * figures.next_mass:.1f} %."
+            f"The lowest tenth of that range holds {100 * figures.floor_mass:.1f} % of the rows, "
+            f"the next tenth {100 * figures.next_mass:.1f} %."
         )
     if figures.correlation is not None:
         interval = ""

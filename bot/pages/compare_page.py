@@ -21,7 +21,7 @@ from bot.evaluation.score import TaskScore
 from bot.evaluation.statistics import LEVEL
 from bot.pages.content import UNFOLDED, PageContent
 from bot.pages.drawing import Figure, differences, fitting
-from bot.pages.environment import points, rule_title
+from bot.pages.environment import points, rule_title, signed
 from bot.pages.titles import without_shared
 from bot.publishing.board import BoardRow
 from bot.publishing.compared_rows import compared_rows, run_of_entry
@@ -36,10 +36,12 @@ OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are off
 MOST_DIFFERENT = 10  # of many tasks those that are shown before one asks for the others
 NEAR = 3  # rows above one and below it that it is compared with
 STYLES = {"higher": "well", "lower": "warn"}  # the classes of the style sheet for verdicts that tell rows apart
-UNTESTED = "The files give no standard errors, so no difference is tested by itself."
+ROUNDED = "Differences are taken before rounding."
+UNTESTED = f"The files give no standard errors, so no difference is tested by itself. {ROUNDED}"
 SCORES = (
     "Each difference has ±, half of its 95 % interval. The verdicts allow for the number of "
-    "tasks by the method of Holm, so a difference a little above its ± may be not separable."
+    "tasks by the method of Holm, so a difference a little above its ± may be not separable. "
+    f"{ROUNDED}"
 )
 
 ODD = "“?” is before a score that the other columns of its row make unlikely: to look at, and no proof."
@@ -483,7 +485,7 @@ def _difference(task: ComparedTask | None) -> Cell:
         return Cell(points(None))
     if task.why:
         return Cell(task.conclusion)
-    value = f"{task.contrast.difference:+.2f}"
+    value = signed(task.contrast.difference)
     if task.contrast.p is None:
         return Cell(value)
     style = f"n apart {STYLES[task.conclusion]}" if task.conclusion in STYLES else "n"

@@ -22,7 +22,17 @@ from bot.evaluation.score import TaskScore
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.pages.outliers import odd_scores
-from bot.publishing.board import Board, BoardRow, Record, board_of, rank_sentence, records
+from bot.publishing.board import (
+    CONTRADICTS,
+    SPELLED,
+    WEAK,
+    Board,
+    BoardRow,
+    Record,
+    board_of,
+    rank_sentence,
+    records,
+)
 from bot.publishing.changes import BoardChange, additions
 from bot.publishing.entry import Entry, digest_of, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, other_size, with_file
@@ -32,6 +42,12 @@ SEVERAL = 5  # rows
 UNFOLDED = 12  # tasks that stand beside each other
 SOURCES = 3  # repositories that pages name as those to which one submits
 OTHERS = 10  # rows of the same model that a row's page names
+FAULTS = {
+    CONTRADICTS: "contradicts itself",
+    SPELLED: "stands twice",
+    WEAK: "evidence too weak",
+}  # why a row has no rank
+ACCEPTED = frozenset({"older-scorer-version"})  # rules whose warning the board accepts: no reason to look at a row
 
 
 class FieldPlace(NamedTuple):
@@ -199,8 +215,8 @@ class PageContent:
         return len({len(row.entry.warnings) for row in self.board.rows}) > 1
 
     def is_marked(self, entry: Entry) -> bool:
-        """Tell whether a row has a warning that not every row has."""
-        return any(warning.rule not in self.common_warnings for warning in entry.warnings)
+        """Tell whether a row has a warning that not every row has, and that the board does not accept."""
+        return any(warning.rule not in self.common_warnings | ACCEPTED for warning in entry.warnings)
 
     @cached_property
     def evidence_words(self) -> list[EvidenceWord]:
@@ -291,7 +307,7 @@ class PageContent:
         found += [f"its values are all those of {twin.model.id or '(no name)'}" for twin in self.twins_of(entry)[:1]]
         if named := other_size(entry.model.id, self.facts_of(entry).params):
             found.append(f"its name says {named}, and its size is another")
-        own = [one for one in entry.warnings if one.rule not in self.common_warnings]
+        own = [one for one in entry.warnings if one.rule not in self.common_warnings | ACCEPTED]
         return [*found, *([counted(len(own), "warning")] if own else [])]
 
     def places_in_field(self, row: BoardRow) -> dict[str, FieldPlace]:

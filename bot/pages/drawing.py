@@ -14,6 +14,7 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup
 
+from bot.pages.environment import signed
 from bot.pages.titles import in_two, with_end
 from bot.publishing.models import billions
 from bot.reporting.escape import visible
@@ -141,7 +142,7 @@ def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -
         kind = "untested" if not reach else "mass" if abs(value) > reach else "hollow"  # where 0 is inside
         parts.append(f'<circle class="{kind}" cx="{across(value):.1f}" cy="{y:.1f}" r="4"/>')
     frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
-    table = [(name, f"{value:+.2f}", f"±{reach:.2f}") for name, value, reach in rows]
+    table = [(name, signed(value), f"±{reach:.2f}") for name, value, reach in rows]
     return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("score", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
 
 

@@ -77,6 +77,11 @@ def _shown(value: Any) -> Any:
 points, raw = partial(cell, digits=2), partial(cell, digits=4)  # scores and raw values for people
 
 
+def signed(value: float) -> str:
+    """A difference of scores for people, with its sign."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
 def full(value: float | None) -> str:
     """A number for programs: the shortest text that gives the same double."""
     return "" if value is None else repr(value)

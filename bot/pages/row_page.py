@@ -18,7 +18,7 @@ from bot.evaluation.score import GroupScore, LeafScore, TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import row_page
 from bot.pages.badge import BADGED, badge_path
-from bot.pages.content import SEVERAL, UNFOLDED, FieldPlace, PageContent
+from bot.pages.content import FAULTS, SEVERAL, UNFOLDED, FieldPlace, PageContent
 from bot.pages.environment import full, harness_line, raw
 from bot.publishing.addresses import model_url
 from bot.publishing.board import TIE, BoardRow
@@ -75,6 +75,7 @@ HARNESS = LeafColumn("harness", lambda line: line.harness, is_long=True)  # is s
 FEW_TASKS, STRENGTHS_NAMED = 2, 3  # tasks among which one is the weakest, and that the sentence about strengths names
 METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
 USUAL = ("upper bound", "1")  # needs no word
+SAME_POINTS = 1e-3  # by which a score may differ from its formula, of what rounding leaves
 LEAF_COLUMNS = (
     LeafColumn("lower bound", lambda line: line.leaf.lower_bound),
     LeafColumn("upper bound", lambda line: line.leaf.upper_bound),
@@ -103,6 +104,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         "row.html",
         stamp=content.stamp(row),
         row=row,
+        faults=FAULTS,
         entry=entry,
         name=name,
         model_url=page,
@@ -158,8 +160,9 @@ def _standing(content: PageContent, row: BoardRow) -> str:
     if not row.is_over_tasks:
         return content.rank_sentence(row)
     is_every = (row.rank, row.worst) == (1, content.ranked)
-    left = "no other" if row.rank == row.worst else "every rank" if is_every else f"{row.rank:,} to {row.worst:,}"
-    return f"Rank {row.position:,} of {content.ranked:,} by its average; chance leaves {left} open."
+    left = "no other rank" if row.rank == row.worst else f"any rank from {row.rank:,} to {row.worst:,}"
+    left = "any rank" if is_every else left
+    return f"Rank {row.position:,} of {content.ranked:,} by its average; over its tasks, chance allows {left}."
 
 
 def _higher_in(content: PageContent, row: BoardRow, other: BoardRow) -> str:
@@ -168,7 +171,7 @@ def _higher_in(content: PageContent, row: BoardRow, other: BoardRow) -> str:
         return ""
     tested = content.tested_beside(other, row)
     explained = "chance does not explain that" if tested.is_more else "that may be chance"
-    return f"{tested.side} in {tested.wins} of {tested.tasks} tasks; {explained}"
+    return f"that row is {tested.side} in {tested.wins} of {tested.tasks} tasks; {explained}"
 
 
 def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPlace]) -> str:
@@ -180,6 +183,8 @@ def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPl
     named = STRENGTHS_NAMED if len(places) > UNFOLDED else 1
     weak = nsmallest(named, places, key=lambda task: _height(places[task]))
     above = _height(places[weak[-1]])
+    if named == 1:  # all that are as weak
+        weak = [task for task in places if _height(places[task]) == above]
     parts = [f"best of all in {_listed(best)}"] if best else []
     if len(lowest) >= named:
         parts.append(f"lowest of all in {_listed(lowest)}")
@@ -301,9 +306,13 @@ def _steps(score: TaskScore, task: Task | None) -> str:
     first, count = score.leaves[0], len(score.leaves)
     lower, upper = Fraction(first.lower_bound), Fraction(first.upper_bound)
     mean = "the mean weighted by samples" if task and task.aggregation == "size-weighted" else "the plain mean"
-    if task is not None and task.normalize == "leaf":
-        return f"{score.score:.4f} is {mean} of {count} scores, {score.raw!r} of the raw values."
-    clip = "; what is worse than the lower bound counts as 0" if score.score == 0 and score.raw != float(lower) else ""
-    above = f"({score.raw!r} - {lower})" if lower else repr(score.raw)
-    formula = f"100 × {above}{f' / ({upper} - {lower})' if lower else f' / {upper}' if upper != 1 else ''}"
-    return f"{score.score:.4f} = {formula}{clip}{f'; the raw value is {mean} of {count}' if count > 1 else ''}."
+    if task is not None and task.normalize == "leaf" and count > 1:
+        return f"{score.score:.2f} is {mean} of {count} scores; that of the raw values is {score.raw:.6g}."
+    given = 100 * (score.raw - float(lower)) / float(upper - lower)
+    is_clipped = score.score == 0 and given < 0
+    clip = "; what is worse than the lower bound counts as 0" if is_clipped else ""
+    above = f"({score.raw:.6g} − {lower})" if lower else f"{score.raw:.6g}"
+    formula = f"100 × {above}{f' / ({upper} − {lower})' if lower else f' / {upper}' if upper != 1 else ''}"
+    if not is_clipped and abs(given - score.score) > SAME_POINTS:
+        return f"The score says {score.score:.2f}, but {formula} is {given:.2f}: they contradict each other."
+    return f"{score.score:.2f} = {formula}{clip}{f'; the raw value is {mean} of {count}' if count > 1 else ''}."

@@ -51,7 +51,7 @@ def _way(task: Task) -> Way:
     names, is_one = ", ".join(metric.name for metric in task.metrics), len(task.leaves) == 1
     has_own = task.normalize == "leaf" and any(leaf.bound_reason for leaf in task.leaves)
     lower = "each subtask's own" if has_own else task.lower_bound
-    weighted = ", by samples" if task.aggregation == "size-weighted" else ""
+    weighted = ", weighted by samples" if task.aggregation == "size-weighted" else ""
     return Way(
         f"{names}{' (their mean)' if len(task.metrics) > 1 else ''}",
         "higher is better" if task.higher_is_better else "lower is better",

@@ -72,15 +72,15 @@ def _contradictions(entry: Entry) -> Iterator[str]:
         return
     for said, given in zip(entry.groups, groups, strict=True):
         if not (_is_close(said.score, given.score) and _is_close(said.stderr, given.stderr)):
-            yield f"the group {said.title} is {_shown(said.score)}, and its tasks give {_shown(given.score)}"
+            yield "the group {} is {}, and its tasks give {}".format(said.title, *_apart(said.score, given.score))
     averaged = groups if entry.average_over == "groups" else entry.tasks
     scores = Scores(average_of([one.score for one in averaged]), entry.tasks, groups, over=entry.average_over)
     if not _is_close(entry.average, scores.average):
-        what = f"the mean of the {entry.average_over} is {_shown(scores.average)}"
-        yield f"the average is {_shown(entry.average)}, and {what}"
+        own, other = _apart(entry.average, scores.average)
+        yield f"the average is {own}, and the mean of the {entry.average_over} is {other}"
     if not _is_close(entry.stderr, scores.stderr):
-        what = f"the {entry.average_over} give {_shown(scores.stderr)}"
-        yield f"the standard error of the average is {_shown(entry.stderr)}, and {what}"
+        own, other = _apart(entry.stderr, scores.stderr)
+        yield f"the standard error of the average is {own}, and the {entry.average_over} give {other}"
     if (entry.verdict == "accepted") != (entry.average is not None):
         yield f"the verdict is {entry.verdict}, and the average is {_shown(entry.average)}"
 
@@ -97,7 +97,9 @@ def _in_logs(entry: Entry) -> Iterator[str]:
 def _in_task(task: TaskScore, *, has_waivers: bool) -> Iterator[str]:
     for leaf in task.leaves:
         if leaf.score is not None and not _is_close(leaf.score, score := _score_of(leaf, leaf.raw)):
-            yield f"{task.id}: the score of {leaf.id} is {_shown(leaf.score)}, and its raw value gives {_shown(score)}"
+            yield "{}: the score of {} is {}, and its raw value gives {}".format(
+                task.id, leaf.id, *_apart(leaf.score, score)
+            )
     if (task.raw is None) != (task.score is None):
         yield f"{task.id}: the raw value is {_shown(task.raw)}, and the score is {_shown(task.score)}"
     if task.raw is None or task.score is None:
@@ -151,6 +153,14 @@ def _is_close(one: float | None, other: float | None) -> bool:
 
 def _shown(value: float | None) -> str:
     return "none" if value is None else f"{value:.12g}"
+
+
+def _apart(one: float | None, other: float | None) -> tuple[str, str]:
+    """Two numbers with as few digits as tell them apart, two behind the point at least."""
+    if one is None or other is None:
+        return _shown(one), _shown(other)
+    pairs = ((f"{one:.{digits}f}", f"{other:.{digits}f}") for digits in (2, 4, 6))
+    return next((pair for pair in pairs if pair[0] != pair[1]), (_shown(one), _shown(other)))
 
 
 # Two averages are tied where they differ by at most this many standard errors of their difference (95 %).

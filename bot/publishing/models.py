@@ -16,7 +16,11 @@ RELATIONS = {"finetune": "fine-tuned", "merge": "merge", "adapter": "adapter", "
 COLUMNS = ("params", "licence", "model_type", "base_model", "looked_up")
 VERIFIED_COLUMNS = ("verify_outcome", "verify_date")
 VERIFIED_SCHEMA = "leaderboard-bot/verified/1"
-SIZE = re.compile(r"(?<![a-z0-9.])(?<!\d_)(\d{1,4}(?:\.\d{1,3})?)b(?![a-z0-9])", re.IGNORECASE)  # not 8x7B, v9_2_14B
+SIZE = re.compile(
+    r"(?<![a-z0-9.])(?<!\d_)(\d{1,4}(?:\.\d{1,3})?)([bm])(?![a-z0-9])", re.IGNORECASE
+)  # not 8x7B, v9_2_14B
+UNITS = {"B": 1e9, "M": 1e6}
+CONTEXT = ("1", "M")  # the length of a context, as in Qwen2.5-14B-Instruct-1M
 ODD = 1.6  # on the published Open LLM Leaderboard v2, models named 2B have up to 1.58 times as many parameters
 
 
@@ -100,12 +104,13 @@ def billions(params: int) -> str:
 
 
 def other_size(model: str, params: int | None) -> str:
-    """The size in a model's name, such as "14B", where it differs much from its number of parameters; else ""."""
-    named = SIZE.findall(model.rpartition("/")[2])
-    size = float(named[0]) * 1e9 if len(named) == 1 else 0.0
+    """The size in a model's name, such as "14B" or "278M", where it differs much from what was counted; else ""."""
+    found = [(number, unit.upper()) for number, unit in SIZE.findall(model.rpartition("/")[2])]
+    named = [one for one in found if one[1] == "B"] or [one for one in found if one != CONTEXT]
+    size = float(named[0][0]) * UNITS[named[0][1]] if len(named) == 1 else 0.0
     if not size or not params or max(size, params) < ODD * min(size, params):
         return ""
-    return f"{named[0]}B"
+    return "".join(named[0])
 
 
 def fact_columns(facts: ModelFacts) -> Mapping[str, Any]:

@@ -221,11 +221,11 @@ def test_a_model_of_which_the_hub_names_no_base_is_not_said_to_be_one() -> None:
     entry, other = generated(2)
     facts = {entry.key: ModelFacts(licence="mit", date="2026-03-02")}
     page = found(Site(PageContent(board_of_rows((entry,)), facts=facts))["index.html"])
-    assert "billion parameters, licence mit, none named, bfloat16, chat template not used." in page.text
+    assert "billion parameters, licence mit, base unknown, bfloat16, chat template not used." in page.text
     facts[other.key] = ModelFacts(licence="mit", kind="merge", base="a/b", date="2026-03-02")
     head, *lines = found(Site(PageContent(board_of_rows((entry, other)), facts=facts))["index.html"]).tables[0]
     assert "Licence" not in head
-    assert {line[head.index("Type")] for line in lines} == {"none named", "merge"}
+    assert {line[head.index("Type")] for line in lines} == {"base unknown", "merge"}
 
 
 def test_the_values_of_a_setting_stand_in_the_order_of_the_tasks_that_it_names() -> None:
@@ -394,8 +394,8 @@ def test_a_rank_that_the_tasks_leave_open_is_not_what_a_reader_sees_first() -> N
     path = row_page(site.content.names[one.key])
     page = text(site, path)
     assert [line[0] for line in found(site["index.html"]).tables[0][1:]] == ["1–2", "1–2"]  # the board hides no range
-    assert "Rank 1 of 2 by its average; chance leaves every rank open." in page
-    assert "(lower in 5 of 6 tasks; that may be chance)" in page
+    assert "Rank 1 of 2 by its average; over its tasks, chance allows any rank." in page
+    assert "(that row is lower in 5 of 6 tasks; that may be chance)" in page
     assert f"Not separable from {two.model.id} (higher in 5 of 6 tasks, p = 0.219)." in text(site, "index.html")
     badge = site[f"badges/{site.content.names[one.key]}.svg"].decode()
     assert "rank 1 of 2 · 60.00" in badge
@@ -526,6 +526,33 @@ def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> No
     assert "; to look at: 1 warning. Of the rows without a mark, " in lead
     assert f"{other.model.id} is first with {second.entry.average:.2f} ±" in lead
     assert any(link.endswith("rules.html#implausibly-low") for link in page.links)
+
+
+def test_a_row_that_contradicts_itself_says_so_once_and_shows_no_equation() -> None:
+    row, other = generated(2)
+    task = row.tasks[0]
+    wrong = (task.score or 0.0) + 9.6
+    site = site_of((replace(row, tasks=(replace(task, score=wrong), *row.tasks[1:])), other))
+    page = text(site, row_page(site.content.names[row.key]))
+    assert page.count(site.content.board.rows[1].fault) == 1
+    assert "not ranked: contradicts itself" in page
+    assert f"The score says {wrong:.2f}, but 100 × " in page
+    assert f"{wrong:.2f} =" not in page
+    assert "contradicts itself" in [line[2] for line in found(site["index.html"]).tables[1]]
+
+
+def test_a_warning_that_the_board_accepts_is_no_reason_to_look_at_a_row() -> None:
+    row, other = generated(2)
+    content = site_of((replace(row, warnings=(Remark("older-scorer-version", "version 1.0"),)), other)).content
+    assert not content.has_doubts
+    assert not any(content.is_marked(one.entry) for one in content.board.rows)
+
+
+def test_all_tasks_in_which_a_row_is_weakest_are_named() -> None:
+    scores = ((50, 50, 60, 60, 60, 60), (55, 55, 50, 50, 50, 50), *([low] * 6 for low in (40, 39, 38)))
+    site = site_of([bare(row, *some) for row, some in zip(generated(5), scores, strict=True)])
+    page = text(site, row_page(site.content.names[site.content.board.rows[0].entry.key]))
+    assert "weakest in IFEval and BBH, where it is above 75 % of the others." in page
 
 
 def test_a_warning_of_every_row_is_said_once() -> None:

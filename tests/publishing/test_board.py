@@ -172,7 +172,7 @@ def first_leaf(entry: Entry, **changed: object) -> Entry:
 
 
 FALSIFIED: dict[str, Callable[[Entry], Entry]] = {
-    "the average is 99, and the mean of the tasks is": lambda one: replace(one, average=99.0),
+    "the average is 99.00, and the mean of the tasks is 33.60": lambda one: replace(one, average=99.0),
     "and the mean of the tasks is 3": lambda one: replace(one, average=(one.average or 0.0) + 0.001),
     "the standard error of the average is 0.01": lambda one: replace(one, stderr=0.01),
     "the verdict is incomplete": lambda one: replace(one, verdict="incomplete"),

@@ -62,6 +62,10 @@ def test_sizes_are_in_billions(params: int, shown: str) -> None:
         ("org/13b-from-70b", 13_000_000_000, ""),
         ("org/model-14B", None, ""),
         ("org/model-0B", 1, ""),
+        ("minishlab/potion-base-8M", 7_240_000_000, "8M"),
+        ("ibm-granite/granite-embedding-278m-multilingual", 278_000_000, ""),
+        ("Qwen/Qwen2.5-14B-Instruct-1M", 7_000_000_000, "14B"),
+        ("org/long-context-1M", 7_000_000_000, ""),
     ],
 )
 def test_a_size_in_the_name_that_is_not_the_recorded_one_is_told(model: str, params: int | None, other: str) -> None:

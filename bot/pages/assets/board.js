@@ -85,7 +85,7 @@
     for (const value of listed(read().get(id))) if (value !== "open" && !counts.has(value)) counts.set(value, 0); // a link's choice is seen
     for (const [value, count] of [...counts].sort(([one, more], [other, less]) => less - more || collator.compare(one, other))) {
       const label = make("label", "");
-      label.append(make("input", "", { type: "checkbox", value }), ` ${value === "–" ? "unknown" : value} `, make("small", grouped(count)));
+      label.append(make("input", "", { type: "checkbox", value }), ` ${value === "–" ? "– (unknown)" : value} `, make("small", grouped(count)));
       $(id).append(label);
     }
     $(id).addEventListener("change", () => change({ [id]: chosenIn(id) }, true));
@@ -110,7 +110,7 @@
   const PRESETS = [
     ...(hasSizes ? [["≤ 3B", "size", "3", ""], ["≤ 10B", "size", "10", ""], ["3–10B", "size", "3-10", ""], ["10–40B", "size", "10-40", ""], ["> 40B", "size", "40-", ""]] : []),
     ...(isKnown("licence") && openLicences.length ? [["open licence", "licence", "open", `one of ${openLicences.join(", ")}`]] : []),
-    ...(isKnown("type") ? [["no base named", "type", "none named", "the pages on the Hub name no model that they were made from"]] : []),
+    ...(isKnown("type") ? [["base unknown", "type", "base unknown", "the pages on the Hub name no model that they were made from"]] : []),
     ...(rows.some((row) => row.querySelector(".odd, .twin, .warned")) ? [["to look at", "rows", "look", "scores that the other columns make unlikely, rows equal to others, and warnings that not every row has"]] : []),
     ...(columnOf("evidence") >= 0 ? [["samples", "rows", "samples", "the evidence is sample logs at least"], ["rescored", "rows", "rescored", "the logged answers were scored again"], ["verified", "rows", "follows", "verify computed the rows again from their files"]] : []),
   ];
@@ -172,7 +172,7 @@
     const tasks = tasksOf(head);
     if (isOpen) open.delete(head.dataset.name);
     else open.add(head.dataset.name);
-    const near = isNarrow.matches ? (isOpen ? head : tasks[0]).dataset.name : tasks.some((task) => task.dataset.name === state.get("beside")) ? "" : state.get("beside");
+    const near = isNarrow.matches ? head.dataset.name : tasks.some((task) => task.dataset.name === state.get("beside")) ? "" : state.get("beside");
     const sort = isOpen && tasks.some((task) => task.dataset.name === state.get("sort")?.replace(/^-/, "")) ? "" : state.get("sort");
     change({ open: [...open].join(","), beside: near, sort }, true);
     if (isOpen || isNarrow.matches) return;
@@ -286,8 +286,7 @@
     $("among").hidden = !set.length;
     if (!$("whole")) return;
     $("whole").hidden = set.length > 0 && !best;
-    if (best) $("whole").replaceChildren(...first(best));
-    else if (!set.length) $("whole").replaceChildren(...ofAll);
+    if (best || !set.length) $("whole").replaceChildren(...(best ? first(best) : ofAll), ...led(column, falls));
   };
   // What a reader takes away of a filter: its best row, whether the others are worse by the numbers shown, what to know of it.
   const ofAll = [...($("whole")?.childNodes ?? [])];
@@ -296,13 +295,18 @@
   const doubts = (row) => { // as the marks on it say
     const size = row.querySelector(".size.warned");
     const warnings = Number(row.dataset.warnings ?? 0);
-    const warned = warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : row.cells[2].matches(".warned") && "a warning on its page";
+    const warned = row.cells[2].matches(".warned") && (warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "a warning on its page");
     return [
       ...[...row.querySelectorAll(".odd:not(.group)")].map((cell) => `${titleOf(heads[cell.cellIndex])} is far from what its other columns make likely`),
       row.querySelector(".twin") && "its values are all equal to another row's",
       size && `${size.textContent} billion parameters, ${size.title}`,
       warned,
     ].filter(Boolean);
+  };
+  const led = (column, falls) => { // the table begins with another row than the sentence where another column sorts it
+    const row = shown[0][0];
+    if (column < 3 || heads[column].dataset.kind === "text" || !row || key(row, column) === null) return [];
+    return [make("span", ` ${falls ? "Highest" : "Lowest"} in ${titleOf(heads[column])}: `), linked(row), `, ${text(row, column).split("±")[0].trim()}.`];
   };
   const first = (best) => {
     const others = shown.flat().filter((row) => row !== best && isRanked(row));
@@ -364,13 +368,23 @@
       }
     }
   };
+  // How many of the columns are in sight: a shade alone does not say that more follow.
+  const extend = () => {
+    const frame = tables[0].closest(".frame").getBoundingClientRect();
+    const fixed = heads[2].getBoundingClientRect().right;
+    const places = isNarrow.matches ? beside.map((column) => seen.indexOf(column) + 1) : [];
+    const inSight = seen.map((column) => heads[column].getBoundingClientRect()).filter((one) => one.left > fixed - 2 && one.right < frame.right + 2).length;
+    const said = places.length ? `${places.join("–")} of ${seen.length}` : `${inSight} of ${seen.length} columns in sight; scroll`;
+    $("extent").textContent = seen.length > (places.length || inSight) ? said : "";
+  };
+
   // The name of a group stands over as many of its columns as are shown, from the first of them on.
   const nameOf = (head) => head.querySelector("small")?.textContent;
   const span = () => {
     for (const table of tables) {
-      if (!table.tHead.querySelector(".task > small:not(:has(.fold))")) continue;
+      if (!table.tHead.querySelector(".task > small")) continue;
       let first = null;
-      for (const head of [...table.tHead.rows[0].cells].filter((one) => !one.hidden && one.matches(".task"))) {
+      for (const head of [...table.tHead.rows[0].cells].filter((one, column) => seen.includes(column) && one.matches(".task"))) {
         const isNext = first && nameOf(head) === nameOf(first) && !head.matches(".beside");
         head.classList.toggle("first", !isNext);
         if (!isNext) first = head;
@@ -408,6 +422,7 @@
     unfold(state);
     span();
     fit();
+    extend();
     sort(state);
     filter(state, tests);
     count(state, tests);
@@ -462,7 +477,8 @@
   addEventListener("popstate", show);
   addEventListener("hashchange", show);
   isNarrow.addEventListener("change", show);
-  addEventListener("resize", () => soon(fit));
+  addEventListener("resize", () => soon(() => { fit(); extend(); }));
+  tables[0].closest(".frame").addEventListener("scroll", extend, { passive: true });
 
   const MARKS = { warned: "has a warning that not every row has", twin: "its values are all equal to another row's", odd: "far from what the row's other columns make likely" };
   for (const [kind, said] of Object.entries(MARKS)) {

@@ -6,6 +6,7 @@
   const STYLES = { higher: "well", lower: "warn" }; // of verdicts that tell rows apart
   const UNKNOWN = "the files give no standard error";
   const OFFERED = 2000; // names that the fields offer
+  const ROUNDED = "Differences are taken before rounding.";
   const UNTESTED = "The files give no standard errors, so no difference is tested by itself.";
   const SCORES = "Each difference has ±, half of its 95 % interval. The verdicts allow for the number of tasks by the method of Holm, so a difference a little above its ± may be not separable.";
   const ODD = "“?” is before a score that the other columns of its row make unlikely: to look at, and no proof.";
@@ -14,7 +15,7 @@
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
   const fields = [...document.querySelectorAll("#compare input")];
   const points = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
-  const signed = (value) => `${value >= 0 ? "+" : "-"}${points(Math.abs(value))}`;
+  const signed = (value) => `${value >= 0 ? "+" : "−"}${points(Math.abs(value))}`;
   const numeric = (words) => make("td", words, { class: "n" });
 
   // As `find` of bot/pages/compare_page.py; the data has the best row first.
@@ -320,7 +321,7 @@
     const lines = scored(titled, (i) => top[i - 1], pairs);
     const minus = compared.map(({ low, high }) => `${high} minus ${low}`);
     const columns = ["Score", ...heads, ...headsOf(compared, heads[0])];
-    const tested = pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED;
+    const tested = `${pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED} ${ROUNDED}`;
     const figures = make("div", "", { class: "figures" });
     const differs = compared.some((one) => one.average && !isSame(one));
     if (differs) figures.append(...pairs.map((tests, i) => figure(minus[i], titled, tests, axisOf(pairs))));
