@@ -53,13 +53,15 @@ class Draft:
 
     `files` holds only paths whose bytes change, None if the file goes; they belong into one commit. `refused` gives
     for each row that cannot be laid out the reason in one sentence; the other rows go on. `cells` is what a request
-    shows of each row that changes. `remarks` are sentences about what a person has to bring up to date.
+    shows of each row that changes. `remarks` are sentences about what a person has to bring up to date. `renamed` has
+    the names that people gave to rows, by their columns.
     """
 
     files: Mapping[str, bytes | None] = field(default_factory=dict)
     refused: Mapping[str, str] = field(default_factory=dict)
     cells: Mapping[str, tuple[CellChange, ...]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 class Layout(Protocol):

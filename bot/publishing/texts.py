@@ -520,6 +520,12 @@ def disputed_remark(entry: Entry, first: str) -> str:
     return f"- {name} was first submitted in {code(first)}, from other files than those of this change"
 
 
+def renamed_text(key: str, names: Mapping[str, str]) -> str:
+    """What to say of a row to which a person gave another name, by its columns."""
+    said = ", ".join(f"{code(name)} in {code(column)}" for column, name in names.items())
+    return f"{code(key)} is there as {said}, and stays so; `names` of that column in `bot.toml` keeps it for good"
+
+
 def adopted_line(count: int) -> str:
     """The sentence about rows that the table has already, and whose entries are stored with this change."""
     return f"The entries of {counted(count, 'row')} that are right already are stored beside the table, too."

@@ -51,6 +51,7 @@ from bot.publishing.publication import (
     PostedComment,
     PostText,
     Publication,
+    Push,
     Request,
     UpdateRequest,
     file_marks,
@@ -392,7 +393,14 @@ class Folder(Target):
         files = self._proposed(commit, base)
         ours = files if mark.is_shared else {path: data for path, data in files.items() if path in paths}
         merged = self._merged(base or self._began_at(commit), ours)
-        return Request(mark.key, merged.files, PostText(title, body.strip()), conflicts=merged.conflicts)
+        pushes = self._pushes(commit) if base else ()
+        return Request(mark.key, merged.files, PostText(title, body.strip()), "", pushes, merged.conflicts)
+
+    def _pushes(self, commit: str) -> tuple[Push, ...]:
+        """The commits of people in a branch, the first one first."""
+        log = self._repository.git("log", "--reverse", "--format=%H %ae %an", f"{self._repository.main}..{commit}")
+        found = (line.split(" ", 2) for line in log.decode("utf-8", "replace").splitlines())
+        return tuple(Push(oid, name) for oid, address, name in found if address != program.ADDRESS)
 
     def _merged(self, base: str, files: Mapping[str, bytes | None]) -> Merged:
         """These files of a request as merging it would leave them, those alone that change main then.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import Enum
@@ -14,6 +14,7 @@ from bot.publishing.tables.mapping import NULL, OMIT, MappedColumn, TableFormat,
 from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, in_unit, lookup, placeholders, rounded, unit_of
 from bot.reporting.escape import brief, no_formula, plain_in_link, plain_markup
 
+NAMES = {"model.id", "model.org", "model.name"}
 LONGEST_TEXT_OF_ENTRY = 200  # characters of one text of an entry; names on the Hub have at most 96
 ColumnPath = tuple[
     str, ...
@@ -44,7 +45,8 @@ class WantedRow:
     """The wanted content of a row: key cells, all mapped cells, and the defaults of a new row.
 
     `units` gives the unit of each cell that holds a number with one, `numbers` the number of each cell that is one
-    number, whatever stands around it.
+    number, whatever stands around it. `names` are the key cells that name the model, `given` those whose text is one of
+    the settings' own.
     """
 
     change_key: str
@@ -53,6 +55,8 @@ class WantedRow:
     defaults: Mapping[ColumnPath, Cell] = field(default_factory=dict)
     units: Mapping[ColumnPath, Unit] = field(default_factory=dict)
     numbers: Mapping[ColumnPath, Number] = field(default_factory=dict)
+    names: Collection[ColumnPath] = ()
+    given: Collection[ColumnPath] = ()
 
 
 def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRow:
@@ -75,7 +79,10 @@ def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRo
         if number is not None and cells[column_path] is not ABSENT:
             numbers[column_path] = number
     key = {options.column_path(label): _key_text(label, cells[options.column_path(label)]) for label in options.key}
-    return WantedRow(change_key, key, cells, defaults, units, numbers)
+    by_path = {options.column_path(label): options.columns[label] for label in options.key}
+    names = [path for path, one in by_path.items() if NAMES & {one.value, *placeholders(one.template or "")}]
+    given = [path for path, one in by_path.items() if one.names.keys() & {row.entry.key, row.entry.model.id}]
+    return WantedRow(change_key, key, cells, defaults, units, numbers, names, given)
 
 
 def _number(column: MappedColumn, row: RowView) -> Number | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry, declaration_path, entry_path, is_same_row
@@ -15,6 +15,7 @@ from bot.publishing.texts import (
     KEY_OF_TABLE,
     adopted_line,
     disputed_remark,
+    renamed_text,
     shared_steps,
     table_text,
     with_notes,
@@ -97,7 +98,8 @@ def desired_table(wanted: WantedTable, state: CurrentState) -> DesiredTable:
     current = wanted.rows_in(main, {key: row.entry for key, row in known.items()})
     others = {key: row.entry for key, row in known.items() if key not in current | wanted.rows.keys()}
     on_main = wanted.rows_in(main, rows)
-    merged = {} if state.request is None else _over(main, state.request.files)
+    request = state.request
+    merged = {} if request is None else _over(main, request.files)
     asked = wanted.rows_in(merged, {**rows, **others}) - wanted.declined if state.request is not None else set()
     disputed = wanted.disputed.keys() if wanted.form == "commit" else set()  # a commit nobody reviews
     closed = {key for key, entry in rows.items() if state.has_declined(wanted.row_mark(key, entry))}
@@ -111,7 +113,21 @@ def desired_table(wanted: WantedTable, state: CurrentState) -> DesiredTable:
     order = sorted(there, key=lambda key: (key not in current | on_main, key not in known, key))
     gone = sorted(key for key in known.keys() & wanted.rows.keys() if key not in rows)
     changes = [RowChange(key, there[key], published.get(key)) for key in order]
-    draft = layout.draft([*changes, *(RowChange(key, None, known[key].entry) for key in gone)], main)
+    changes += [RowChange(key, None, known[key].entry) for key in gone]
+    draft = layout.draft(changes, main)
+    # Edits of people in the open request stay, unless a row leaves it: their rows are edited there.
+    is_kept = request is not None and bool(request.pushes) and not request.conflicts and bool(draft.files)
+    is_kept &= known.keys() - current <= going.keys()
+    is_kept &= layout.count(merged) == layout.count(main) + sum(map(is_absent, draft.cells.values()))
+    of_request = [replace(one, published=known[one.key].entry) if one.key in known else one for one in changes]
+    edited = layout.draft(of_request, merged) if is_kept else None
+    if edited is not None and edited.refused.keys() <= draft.refused.keys():
+        new = _over(merged, edited.files)
+        draft = replace(
+            _with_names(draft, edited.renamed),
+            files={path: new[path] for path in draft.files},
+            remarks=layout.remarks_on(changes, main, new),
+        )
 
     refused = {key: why for key, why in draft.refused.items() if key in wanted.rows}
     refused |= {
@@ -136,6 +152,15 @@ def desired_table(wanted: WantedTable, state: CurrentState) -> DesiredTable:
     return DesiredTable(desired, draft, asked - on_main, left - on_main, refused, written, withdrawn)
 
 
+def _with_names(draft: Draft, renamed: Mapping[str, Mapping[str, str]]) -> Draft:
+    """A draft that shows the names that people gave to its rows."""
+    cells = {
+        key: tuple(replace(one, after=renamed.get(key, {}).get(one.column, one.after)) for one in cells)
+        for key, cells in draft.cells.items()
+    }
+    return replace(draft, cells=cells, renamed={**draft.renamed, **renamed})
+
+
 def _over(main: Files, changed: Mapping[str, bytes | None]) -> dict[str, bytes]:
     """The files after the merge of a request: those of main with its changes."""
     return {path: data for path, data in {**main, **changed}.items() if data is not None}
@@ -152,6 +177,7 @@ def _drafted(
     remarks = [
         disputed_remark(one, wanted.disputed[key]) for key, one in wanted.entries.items() if key in wanted.disputed
     ]
+    remarks += [f"- {renamed_text(key, names)}" for key, names in sorted(draft.renamed.items()) if key in changed]
     mark, steps = wanted.mark, ""
     if wanted.form == "pull-request":
         mark = mark.about({wanted.row_mark(key, entry) for key, entry in changed.items()})

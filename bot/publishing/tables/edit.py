@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 
 from bot.errors import Unwritable
 from bot.publishing.layout import CellChange
-from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, WantedRow, as_text
+from bot.publishing.tables.cells import ABSENT, Cell, ColumnPath, Number, WantedRow, as_text
 from bot.publishing.tables.fit import (
     FilledColumn,
     check_columns,
@@ -22,6 +23,7 @@ from bot.publishing.tables.sheet import Grid, Sheet, Splice, is_heading, is_titl
 from bot.reporting.escape import brief
 
 CELLS_NAMED = 5  # cells that a refusal names
+FEWEST_NUMBERS = 2  # equal numbers that show which model a renamed row is of
 DISTINGUISH = "add a column to key that distinguishes them"
 KeyTexts = tuple[str, ...]
 
@@ -46,11 +48,15 @@ class Insertion:
 
 @dataclass(frozen=True, slots=True)
 class TableEdit:
-    """All changes of one table; `refused` gives the reason for each row that is left out."""
+    """All changes of one table; `refused` gives the reason for each row that is left out.
+
+    `renamed` has, by the key of its change, the name that a person gave to a row, by its column.
+    """
 
     updates: Sequence[Update] = ()
     insertions: Sequence[Insertion] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 class KeyIndex:
@@ -61,14 +67,22 @@ class KeyIndex:
         self.exact: dict[KeyTexts, list[int]] = {}
         self.loose: dict[KeyTexts, str] = {}
         for row in range(len(grid)):
-            key = _with_truth(grid.plain(as_text(grid.cell(row, column_path))) for column_path in column_paths)
+            key = self.key_of(row)
             if not is_heading(grid, row):
                 self.exact.setdefault(key, []).append(row)
             self.loose.setdefault(_loosely(key), " ".join(key))
 
+    def key_of(self, row: int) -> KeyTexts:
+        """The texts by which a row of the table is found."""
+        return _with_truth(self.grid.plain(as_text(self.grid.cell(row, path))) for path in self.column_paths)
+
+    def key_for(self, wanted: WantedRow) -> KeyTexts:
+        """The texts by which a wanted row is looked for."""
+        return _with_truth(self.grid.plain(wanted.key[column_path]) for column_path in self.column_paths)
+
     def find(self, wanted: WantedRow) -> int | None:
         """The row with these keys, None if there is none. Raises Unwritable if several rows match."""
-        key = _with_truth(self.grid.plain(wanted.key[column_path]) for column_path in self.column_paths)
+        key = self.key_for(wanted)
         rows = self.exact.get(key, [])
         if len(rows) > 1:
             rows = [row for row in rows if not is_title(self.grid, row)] or rows
@@ -95,16 +109,28 @@ class Planner:
     """The state of one table while its changes are decided one after the other.
 
     `sorted_by` gives the place of a new row. Without `may_update` an existing row is changed only where it is exactly
-    what the bot published last.
+    what the bot published last. `others` gives the rows of all models that are known, and `taken` the names of the
+    settings: what they claim is no renamed row of another model. `renamed` are the names that people gave.
     """
 
-    def __init__(self, grid: Grid, sorted_by: ColumnPath | None, *, may_update: bool) -> None:
+    def __init__(
+        self,
+        grid: Grid,
+        sorted_by: ColumnPath | None,
+        others: Callable[[], Iterable[WantedRow]] = tuple,
+        taken: Collection[str] = (),
+        *,
+        may_update: bool,
+    ) -> None:
         self.grid, self.sorted_by, self.may_update = grid, sorted_by, may_update
+        self.others, self.taken = others, {grid.plain(name) for name in taken}
+        self.renamed: dict[str, Mapping[str, str]] = {}
         self.seen: dict[KeyTexts, str] = {}
         self.columns: dict[ColumnPath, FilledColumn] = {}
         self.index: KeyIndex | None = None
         self.order: str | None = None
         self.numbers: list[Decimal | None] = []
+        self.numbers_of: dict[ColumnPath, list[Decimal | None]] = {}
 
     def decide(self, row: WantedRow, published: WantedRow | None) -> Update | Insertion | None:
         """Decide the change of one row; `published` is what the bot wrote last, None without a record.
@@ -118,14 +144,71 @@ class Planner:
         if key in self.seen:
             raise Unwritable(f"{self.seen[key]} has the same key columns: {DISTINGUISH}")
         self.seen[key] = row.change_key
-        at = index.find(row)
+        at = self.find(row, published)
         if at is None:
             cells = {column_path: self.columns[column_path].marked(cell) for column_path, cell in row.cells.items()}
             return Insertion(self.place(row), row, {**row.defaults, **cells})
         cells = self.differing(at, row)
-        if cells and not self.may_update and (published is None or self.differing(at, published)):
+        # A name that a person gave stays, unless the settings give another one.
+        names = row.names if index.key_of(at) != index.key_for(row) else ()
+        cells = {path: cell for path, cell in cells.items() if path not in names or path in row.given}
+        if kept := [path for path in names if path not in cells]:
+            self.renamed[row.change_key] = {".".join(path): as_text(self.grid.cell(at, path)) for path in kept}
+        if cells and not self.may_update and (published is None or self.differing(at, published).keys() - {*names}):
             raise Unwritable(_conflict(self.grid, at, row, cells))
         return Update(at, row, cells) if cells else None
+
+    def find(self, row: WantedRow, published: WantedRow | None) -> int | None:
+        """The row of a model: the one with its key, else one that a person renamed. Raises Unwritable.
+
+        That has all of its numbers, those of today or those that were published, no other row has them, and no other
+        model claims it.
+        """
+        index = self.look(row)
+        at = index.find(row)
+        if at is not None or not len(self.grid):
+            return at
+        for version in (row, published):
+            numbers = {} if version is None else version.numbers
+            found = self.rows_with(row, numbers) if len(numbers) >= FEWEST_NUMBERS else []
+            if len(found) == 1 and not self.is_claimed(found[0], row.change_key):
+                return found[0]
+        return None
+
+    def rows_with(self, row: WantedRow, numbers: Mapping[ColumnPath, Number]) -> list[int]:
+        """The rows that show these numbers, and whose key differs in the name of the model alone."""
+        rows: Iterable[int] = range(len(self.grid))
+        for path, number in numbers.items():
+            zeros, shown = self.columns[path].keeps_zeros, self.shown(path)
+            rows = [at for at in rows if (one := shown[at]) is not None and is_shown(one, number, keeps_zeros=zeros)]
+        others = [path for path in row.key if path not in row.names]
+        return [
+            at for at in rows if row.names and all(says(self.grid, self.grid.cell(at, p), row.cells[p]) for p in others)
+        ]
+
+    def shown(self, column_path: ColumnPath) -> list[Decimal | None]:
+        """The numbers of a column, read once."""
+        if column_path not in self.numbers_of:
+            self.numbers_of[column_path] = [number_in(self.grid.cell(at, column_path)) for at in range(len(self.grid))]
+        return self.numbers_of[column_path]
+
+    @cached_property
+    def claims(self) -> list[WantedRow]:
+        """The rows of all models that are known."""
+        return list(self.others())
+
+    def is_claimed(self, at: int, change_key: str) -> bool:
+        """Tell whether a row is of another model: by its name, or as much as of this one."""
+        index = self.index
+        if index is None or not self.taken.isdisjoint(index.key_of(at)):
+            return True
+        for other in self.claims:
+            if other.change_key == change_key:
+                continue
+            key = index.key_for(other)
+            if key == index.key_of(at) or (key not in index.exact and self.rows_with(other, other.numbers) == [at]):
+                return True
+        return False
 
     def differing(self, at: int, row: WantedRow) -> dict[ColumnPath, Cell]:
         """The cells that have to change, as they are written then: what stands around a number stays, no old spread."""

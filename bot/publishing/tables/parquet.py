@@ -369,7 +369,8 @@ def without_unfit(shards: Shards, edit: TableEdit) -> TableEdit:
             except Unwritable as error:
                 refused[slot.wanted.change_key] = str(error)
     updates = [each for each in edit.updates if each.wanted.change_key not in refused]
-    return TableEdit(updates, [new for new in edit.insertions if new.wanted.change_key not in refused], refused)
+    new = [new for new in edit.insertions if new.wanted.change_key not in refused]
+    return replace(edit, updates=updates, insertions=new, refused=refused)
 
 
 def check_names(paths: Sequence[str]) -> None:

@@ -5,15 +5,18 @@ What an edit leaves out of date (order, ranks, bold marks) is in rows of others:
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from decimal import Decimal
 
 from bot.audits.score_table import AVERAGE
 from bot.errors import CallError, Unwritable
 from bot.evaluation.leaderboard import Leaderboard
 from bot.publishing.entry import Entry
 from bot.publishing.layout import RowChange
-from bot.publishing.tables.cells import ColumnPath, WantedRow, as_text, wanted_row
+from bot.publishing.tables.cells import ABSENT, ColumnPath, WantedRow, as_text, wanted_row
 from bot.publishing.tables.edit import Insertion, KeyIndex, Planner, Slot, TableEdit, Update, order_of, sequence
 from bot.publishing.tables.fit import check_columns, number_in, without_spread
 from bot.publishing.tables.mapping import TableOptions
@@ -46,20 +49,28 @@ def _wrong_ranks(
 ) -> Iterator[int]:
     """The rows whose rank was right before the edit and is wrong after it; an empty cell has none."""
     rising = order_of(grid, by) == "ascending" and len(grid) > 1
-    before, now = _true_ranks(grid, by, rising=rising), _true_ranks(after, by, rising=rising)
+    shared, counted = (_true_ranks(grid, by, rising=rising, apart=apart) for apart in (False, True))
+    stated_before = [number_in(grid.cell(row, column_path)) for row in range(len(grid))]
+    apart = any(one == rank != tied for one, rank, tied in zip(stated_before, counted, shared, strict=True))
+    before, now = counted if apart else shared, _true_ranks(after, by, rising=rising, apart=apart)
     for row, slot in enumerate(slots):
         stated = number_in(after.cell(row, column_path))
-        was_right = not isinstance(slot, int) or number_in(grid.cell(slot, column_path)) == before[slot]
+        was_right = not isinstance(slot, int) or stated_before[slot] == before[slot]
         if None not in {now[row], stated} and was_right and stated != now[row]:
             yield row
 
 
-def _true_ranks(grid: Grid, by: ColumnPath, *, rising: bool) -> list[int | None]:
-    """The rank of each row with a number: one more than the number of better rows."""
+def _true_ranks(grid: Grid, by: ColumnPath, *, rising: bool, apart: bool) -> list[int | None]:
+    """The rank of each row with a number: one more than the number of better rows, and `apart` of equal ones above."""
     values = [number_in(grid.cell(row, by)) for row in range(len(grid))]
     numbers = sorted((value for value in values if value is not None), reverse=not rising)
     first = {number: place for place, number in reversed(list(enumerate(numbers, start=1)))}
-    return [None if value is None else first[value] for value in values]
+    seen: Counter[Decimal | None] = Counter()
+    ranks: list[int | None] = []
+    for value in values:
+        ranks.append(None if value is None else first[value] + (seen[value] if apart else 0))
+        seen[value] += 1
+    return ranks
 
 
 def _bold(grid: Grid, after: Grid, key: Sequence[ColumnPath], column_path: ColumnPath) -> Iterator[str]:
@@ -104,21 +115,23 @@ def _stale_means(
             yield f"The bot does not write {code('.'.join(column_path))}; it may be out of date in {rows}."
 
 
-def _unfilled(grid: Grid, edit: TableEdit) -> Iterator[str]:
+def _unfilled(grid: Grid, after: Grid, slots: Sequence[Slot]) -> Iterator[str]:
     """Name the columns and nested cells of new rows for which neither the entry nor the mapping has a value."""
     objects = {column_path[:end] for column_path in grid.column_paths for end in range(1, len(column_path))}
-    for new in edit.insertions:
+    for row, new in enumerate(slots):
+        if not isinstance(new, Insertion):
+            continue
         filled = {column_path[:end] for column_path in new.cells for end in range(1, len(column_path) + 1)}
         empty: dict[ColumnPath, None] = {}
         for column_path in grid.column_paths:
-            if column_path not in filled | objects:
+            if column_path not in filled | objects and after.cell(row, column_path) in {ABSENT, None, ""}:
                 first = next(end for end in range(1, len(column_path) + 1) if column_path[:end] not in filled)
                 empty[column_path[:first]] = None  # an object of which no cell is filled is named as one
         if empty:
             names = ", ".join(code(".".join(path)) for path in list(empty)[:COLUMNS_NAMED])
             names += " and others" if len(empty) > COLUMNS_NAMED else ""
-            row = code(" ".join(map(grid.plain, new.wanted.key.values()))[:80])
-            yield f"Left empty in the new row {row}, for a person to fill: {names}."
+            name = code(" ".join(map(grid.plain, new.wanted.key.values()))[:80])
+            yield f"Left empty in the new row {name}, for a person to fill: {names}."
 
 
 WITHDRAWN = "its submission was withdrawn; only people remove rows of this table"
@@ -127,10 +140,14 @@ UNKNOWN = "its submission was withdrawn, and the bot has no record of its row"
 
 @dataclass(frozen=True, slots=True)
 class MappedRows:
-    """A mapping and the leaderboard whose entries it maps."""
+    """A mapping and the leaderboard whose entries it maps.
+
+    `others` are the entries of all rows that are known: where one claims a row of the table, no other model has it.
+    """
 
     options: TableOptions
     leaderboard: Leaderboard
+    others: Sequence[Entry] = ()
 
     def check(self) -> None:
         """Raise CallError where the mapping names a task that the leaderboard does not have."""
@@ -156,15 +173,13 @@ class MappedRows:
         """An entry as a row. Raises Unwritable if it does not fit the mapping."""
         return wanted_row(change.key, RowView(entry, self.leaderboard), self.options)
 
-    def withdrawn(self, grid: Grid, changes: Sequence[RowChange]) -> Iterator[tuple[str, str]]:
+    def withdrawn(self, planner: Planner, changes: Sequence[RowChange]) -> Iterator[tuple[str, str]]:
         """The withdrawn rows that the table still has, each with the reason why it stays."""
-        gone = [change for change in changes if change.entry is None]
-        index = self.index(grid) if gone else None
-        for change in gone:
+        for change in (change for change in changes if change.entry is None):
             try:
                 if change.published is None:
                     yield change.key, UNKNOWN
-                elif index is not None and len(grid) and index.find(self.row(change, change.published)) is not None:
+                elif len(planner.grid) and planner.find(self.row(change, change.published), None) is not None:
                     yield change.key, WITHDRAWN
             except Unwritable as error:
                 yield change.key, str(error)
@@ -172,7 +187,8 @@ class MappedRows:
     def edit(self, grid: Grid, changes: Sequence[RowChange]) -> TableEdit:
         """The changes of the table; a row that cannot be written is refused, and does not stop the others."""
         by, may_update = self.options.sorted_by, self.options.on_existing == "update"
-        planner = Planner(grid, None if by is None else self.options.column_path(by), may_update=may_update)
+        place, names = None if by is None else self.options.column_path(by), self.names
+        planner = Planner(grid, place, lambda: self.claims(changes), names, may_update=may_update)
         decided: list[Update | Insertion | None] = []
         refused: dict[str, str] = {}
         for change in changes:
@@ -185,7 +201,19 @@ class MappedRows:
                 refused[change.key] = str(error)
         updates = [each for each in decided if isinstance(each, Update)]
         new = planner.in_order([each for each in decided if isinstance(each, Insertion)])
-        return TableEdit(updates, new, refused | dict(self.withdrawn(grid, changes)))
+        return TableEdit(updates, new, refused | dict(self.withdrawn(planner, changes)), planner.renamed)
+
+    @property
+    def names(self) -> set[str]:
+        """The names that the settings give to rows of the table."""
+        return {name for label in self.options.key for name in self.options.columns[label].names.values()}
+
+    def claims(self, changes: Sequence[RowChange]) -> Iterator[WantedRow]:
+        """The rows of all models that are known, but for those that do not fit the mapping."""
+        entries = {one.key: one for one in self.others}
+        for key, entry in (entries | {one.key: one.entry for one in changes if one.entry is not None}).items():
+            with suppress(Unwritable):
+                yield self.row(RowChange(key, entry), entry)
 
     def remarks(self, grid: Grid, after: Grid, edit: TableEdit) -> Iterator[str]:
         """Sentences about what a person should look at after the edit; without `sorted_by` the average ranks rows."""
@@ -206,7 +234,7 @@ class MappedRows:
             yield from _bold(grid, after, self.key, column_path)
         known = [self.options.column_path(label) for label in self.options.columns]
         yield from _stale_means(grid, after, slots, self.key, known)
-        yield from _unfilled(grid, edit)
+        yield from _unfilled(grid, after, slots)
 
     def doubled(self, grid: Grid) -> list[str]:
         """The keys that several rows share. Raises Unwritable if the table lacks a column of the mapping."""

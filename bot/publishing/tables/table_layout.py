@@ -7,6 +7,7 @@ import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import PurePosixPath
 from typing import ClassVar
@@ -47,9 +48,12 @@ MISSING = "there is no such file at the target"
 HINT = "set hand_edited = true if people edit it all the same"
 
 
-def table_layout(options: TableOptions, leaderboard: Leaderboard) -> TableLayout:
-    """The layout for a target of `kind = "table"`. Raises CallError if the mapping names an unknown task."""
-    rows = MappedRows(options, leaderboard)
+def table_layout(options: TableOptions, leaderboard: Leaderboard, others: Sequence[Entry] = ()) -> TableLayout:
+    """The layout for a target of `kind = "table"`; `others` are the rows that are known.
+
+    Raises CallError if the mapping names an unknown task.
+    """
+    rows = MappedRows(options, leaderboard, others)
     rows.check()
     return ParquetLayout(rows) if options.table_format == "parquet" else TextLayout(rows)
 
@@ -103,6 +107,19 @@ class TableLayout(ABC):
     def grid(self, current: Mapping[str, bytes]) -> Grid:
         """The table as it is. Raises Unwritable if the file cannot be read, or if a program writes it."""
 
+    def remarks_on(
+        self, changes: Sequence[RowChange], current: Mapping[str, bytes], after: Mapping[str, bytes]
+    ) -> tuple[str, ...]:
+        """What a person has to look at in files with the changes and with edits of people; nothing if rows moved."""
+        before, now = self.grid(current), self.grid(after)
+        edit = self.rows.edit(before, changes)
+        slots = sequence(len(before), edit)
+        old, new = self.rows.index(before), self.rows.index(now)
+        is_alike = len(slots) == len(now) and all(
+            old.key_of(slot) == new.key_of(row) for row, slot in enumerate(slots) if isinstance(slot, int)
+        )
+        return tuple(self.rows.remarks(before, now, edit)) if is_alike else ()
+
     @abstractmethod
     def _draft(self, changes: Sequence[RowChange], current: Mapping[str, bytes]) -> Draft:
         """As `draft`; raises Unwritable."""
@@ -133,12 +150,12 @@ class TextLayout(TableLayout):
         sheet = self.grid(current)
         splices, edit = self._splices(sheet, self.rows.edit(sheet, changes))
         if not splices:
-            return Draft(refused=edit.refused)
+            return Draft(refused=edit.refused, renamed=edit.renamed)
         new = to_bytes(spliced(sheet.text, splices), current[self.options.path])
         after = open_sheet(new, self.options)
         prove(sheet, after, edit)
         remarks = tuple(self.rows.remarks(sheet, after, edit))
-        return Draft({self.options.path: new}, edit.refused, changes_of(sheet, edit), remarks)
+        return Draft({self.options.path: new}, edit.refused, changes_of(sheet, edit), remarks, edit.renamed)
 
     def _splices(self, sheet: Sheet, edit: TableEdit) -> tuple[list[Splice], TableEdit]:
         """The characters that change, and the edit without the rows that cannot be written."""
@@ -157,7 +174,7 @@ class TextLayout(TableLayout):
                 insertions += rows
             except Unwritable as error:
                 refused |= {new.wanted.change_key: str(error) for new in rows}
-        return splices, TableEdit(updates, insertions, refused)
+        return splices, replace(edit, updates=updates, insertions=insertions, refused=refused)
 
 
 class ParquetLayout(TableLayout):
@@ -208,10 +225,10 @@ class ParquetLayout(TableLayout):
             growth.update(num_bytes=memory, dataset_size=memory, num_examples=len(edited) - len(grid))
             growth.update(download_size=len(data) - len(current[path]))
         if not files:
-            return Draft(refused=edit.refused)
+            return Draft(refused=edit.refused, renamed=edit.renamed)
         files |= counted_card(current.get(CARD, b""), shards, growth)
         remarks = tuple(self.rows.remarks(shards, Shards(after), edit))
-        return Draft(files, edit.refused, changes_of(shards, edit), remarks)
+        return Draft(files, edit.refused, changes_of(shards, edit), remarks, edit.renamed)
 
 
 def open_sheet(data: bytes, options: TableOptions) -> Sheet:

@@ -173,7 +173,12 @@ def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[st
     verdicts = context.judge(found).verdicts if found else ()
     hints = {one.path: next((finding.hint for finding in one.findings if finding.is_error), "") for one in verdicts}
     whys = {verdict.path: why_rejected(verdict.findings) for verdict in verdicts}
-    return {path: f"{why}; {hints[path]}" if hints[path] else why for path, why in whys.items()}
+    # A hint that ends in a colon stands above commands, which `check` shows.
+    said = {
+        path: f"{hint[:-1]}, as `check` of the file shows" if hint.endswith(":") else hint
+        for path, hint in hints.items()
+    }
+    return {path: f"{why}; {said[path]}" if said[path] else why for path, why in whys.items()}
 
 
 def why_rejected(findings: Iterable[Finding]) -> str:

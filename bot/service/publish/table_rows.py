@@ -134,7 +134,8 @@ class TableRows(TargetRows[str]):
     def _drafted(self, written: Mapping[str, WrittenRow]) -> Draft:
         """The changes that the table would need to have rows as they were written."""
         layout = self._layout()
-        rows = [RowChange(key, row.entry, row.entry) for key, row in sorted(written.items())]
+        # A row that waits for the merge of a change is found by what was there before.
+        rows = [RowChange(key, row.entry, row.earlier or row.entry) for key, row in sorted(written.items())]
         return layout.draft(rows, self.target.read_files(files_of(layout, self.target, rows)))
 
     def places(self, accepted: Mapping[str, str]) -> PlacedRows:
@@ -150,7 +151,7 @@ class TableRows(TargetRows[str]):
         places |= dict.fromkeys(there & table.left, "declined")
         requests = OpenRequests(int(state.request is not None), *effect_of(wanted, table, state))
         moot = sorted(there)[:1] if state.request is not None and not table.proposed else ()
-        return PlacedRows(places, table.refused, requests, moot)
+        return PlacedRows(places, table.refused, requests, moot, table.draft.renamed)
 
     def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
         """Where a few rows are, with the one request of the table where that proposes the row."""
@@ -187,18 +188,20 @@ class TableRows(TargetRows[str]):
         form, paths = self.settings.form, self._paths(wanted)
         yield Proposal(items, self.target, self._mark, paths, desire, form, lambda _: self._note(items, found[0]))
 
-    def _layout(self) -> TableLayout:
+    def _layout(self, others: Sequence[Entry] = ()) -> TableLayout:
         if self.settings.table is None:
             raise CallError(f"{self.settings.to}: there are no settings of a table")
-        return table_layout(self.settings.table, self.context.leaderboard)
+        return table_layout(self.settings.table, self.context.leaderboard, others)
 
     def _wanted(self, rows: Mapping[str, tuple[Entry | None, str]]) -> WantedTable:
         """What is wanted of these rows, each with the folder of another first submitter, "" where there is none."""
         known = self.context.state.decided(self.settings.to)
         digests = {key: digest_of(entry) for key, (entry, _) in rows.items() if entry is not None and key in known}
         statuses = {key: status_of(digest, None, known[key]) for key, digest in digests.items()}
+        others = {row.entry.key: row.entry for row in self.known.values()}
+        others |= {key: entry for key, (entry, _) in rows.items() if entry is not None}
         return WantedTable(
-            self._layout(),
+            self._layout([*others.values()]),
             self._mark,
             self.settings.form,
             {key: entry for key, (entry, _) in rows.items()},

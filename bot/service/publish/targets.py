@@ -174,7 +174,16 @@ class Targets:
             own: dict[str, str] = {}
             if self.context.dry_run and settings.kind == "entries":  # for people; a service looks at no row for it
                 own = own_sources(target.scan_entries().of(self.context.leaderboard.id), {self.context.watch.source})
-            found.append(replace(ledger, requests=placed.requests, moot=placed.moot, head=head, own_sources=own))
+            found.append(
+                replace(
+                    ledger,
+                    requests=placed.requests,
+                    moot=placed.moot,
+                    head=head,
+                    own_sources=own,
+                    renamed=placed.renamed,
+                )
+            )
         return found
 
     def derive(self) -> None:

@@ -41,6 +41,12 @@ def test_the_ranks_that_a_new_row_moves_are_named() -> None:
     )
 
 
+def test_equal_rows_that_the_table_numbers_apart_are_counted_apart() -> None:
+    ranked = "Rank,Model,Average\n1,a,60.0\n2,b,20.0\n3,c,20.0\n4,d,10.0\n"
+
+    assert said(RANKED, ranked, entry(average=30.0))[0].endswith("Out of date: `b`, `c`, `d`.")
+
+
 def test_in_a_table_that_rises_the_lowest_has_the_first_rank() -> None:
     ranked = "Rank,Model,Average\n1,a,10.0\n2,b,20.0\n3,c,60.0\n"
 
