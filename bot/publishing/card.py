@@ -51,12 +51,13 @@ def parquet_beside(board: Board, read: Callable[[str], bytes | None]) -> bytes |
 
 
 def _declaration(board: Board, read: Callable[[str], bytes | None]) -> dict[str, bytes]:
-    """The declaration by which the table is made, unless it is shipped, and by its digest where rows name it."""
+    """The declaration, once a row names it: by its digest, and as that of the board, unless it is shipped."""
     declared = board.leaderboard
-    is_named = any(row.entry.leaderboard.digest == declared.digest for row in board.rows)
+    if all(row.entry.leaderboard.digest != declared.digest for row in board.rows):
+        return {}
     kept, made_by, text = declaration_path(declared.digest), board_declaration_path(declared.id), declared.text.encode()
     files = {made_by: text} if declared.id not in shipped() and read(made_by) != text else {}
-    return {**files, kept: text} if is_named and read(kept) is None else files
+    return {**files, kept: text} if read(kept) is None else files
 
 
 def _is_ours(there: bytes, table: bytes) -> bool:

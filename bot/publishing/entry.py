@@ -496,7 +496,7 @@ def declaration_path(digest: str) -> str:
 
 
 def board_declaration_path(board: str) -> str:
-    """The path at a target of the declaration by which the bot made the table there last."""
+    """The path at a target of the declaration that a board there stands for."""
     return f"declarations/{board}.toml"
 
 

@@ -137,7 +137,8 @@ def _record(context: WatchContext, changes: Sequence[Change], cause: Cause = "pu
 
 def _unreadable(change: Change) -> StoredSubmission:
     """A submission that stands for a file whose name cannot be used, and says so."""
-    content = Parsed(change.path, "", change.size, problem=Problem(f"cannot be read: {change.fault}"))
+    why, _, hint = change.fault.partition("; ")
+    content = Parsed(change.path, "", change.size, problem=Problem(f"cannot be read: {why}", hint=hint))
     return StoredSubmission(change.path, None, "rejected", change.oid or "", "", None, content, "malformed-file")
 
 
