@@ -17,7 +17,7 @@ from math import inf, isclose
 from pathlib import Path
 
 from bot.audits.samples.helm import STATES, STATISTICS
-from bot.audits.samples.questions import LoggedTargets, OwnChoices, Questions, TellTale
+from bot.audits.samples.questions import LoggedTargets, OwnChoices, Questions, TellTale, Ties
 from bot.audits.samples.read import read_log
 from bot.audits.samples.records import NESTED, SkippedRecord
 from bot.audits.samples.rescore import Rescorer, Unscorable
@@ -123,7 +123,7 @@ class _Check:
         self._rescorer = Rescorer(leaf_key, scoring) if self._is_of_lm_eval else InspectRescorer(scoring)
         self._in_order = list(scoring.filters) if scoring is not None else []
         self._targets = LoggedTargets(scoring.target if scoring is not None else "")
-        self._tell_tale, self._own_choices = TellTale(), OwnChoices()
+        self._tell_tale, self._own_choices, self._ties = TellTale(), OwnChoices(), Ties()
         self._scoring = scoring
         self._plain: set[str] = set()  # questions of HELM as they are, and those that were only asked with changes
         self._changed: set[str] = set()
@@ -172,6 +172,7 @@ class _Check:
             if sample.form.startswith("lm-eval"):
                 self._targets.add(sample)
                 self._own_choices.add(sample)
+                self._ties.add(sample)
             elif sample.form == "helm":
                 self._plain.add(str(sample.doc_id))
         for name, values in _values(sample):
@@ -263,8 +264,8 @@ class _Check:
             self._say("its filters are not of the same questions and prompts")
         if self._plain and (only := self._changed - self._plain):
             self._say(f"{counted(len(only), 'question')} were asked only with changes, first {min(only)}")
-        said = (questions.repeats, self._targets.outcome, self._own_choices.outcome, self._tell_tale.outcome)
-        for why in said:
+        looked_for = (self._targets, self._own_choices, self._ties, self._tell_tale)
+        for why in (questions.repeats, *(one.outcome for one in looked_for)):
             if why:
                 self._say(why)
         for (metric, group), tally in self._tallies.items():

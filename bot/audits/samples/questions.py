@@ -243,6 +243,25 @@ def _choices(doc: Any) -> list[str]:
     return found if isinstance(found, list) and all(isinstance(one, str) for one in found) else []
 
 
+class Ties:
+    """Whether the choices of most questions are equally likely: then the answers follow from no model."""
+
+    def __init__(self) -> None:
+        self._tied, self._seen = 0, 0
+
+    def add(self, sample: Sample) -> None:
+        """Add a sample."""
+        if len(set(sample.continuations)) > 1 and len(sample.logprobs) == len(sample.continuations):
+            self._seen += 1
+            self._tied += len(set(sample.logprobs)) == 1
+
+    @property
+    def outcome(self) -> str:
+        """How many questions are so, "" where few are."""
+        is_usual = self._seen >= FEWEST and 2 * self._tied > self._seen
+        return f"all choices are equally likely in {self._tied:,} of {self._seen:,} questions" if is_usual else ""
+
+
 MOST_WITHOUT = 0.1  # documents whose choices are asked for, for each other one, in a task that asks for others
 ANSWERED, FEWEST_PROMPTS, MOST_TEXTS = 0.9, 10, 60  # share of prompts; prompts; texts of one document
 NO_WORD = re.compile(r"\W")

@@ -174,6 +174,21 @@ def test_choices_that_are_left_out_and_names_in_place_of_numbers_are_other_quest
     assert others_of(tmp_path, named) == "the harness numbers its documents, and one is called 'q0'"
 
 
+def test_choices_that_are_equally_likely_in_most_questions_are_of_no_model(tmp_path: Path) -> None:
+    """The first of equally likely choices counts as the answer, and it is the right one."""
+
+    def tied(many: int) -> Rows:
+        return [
+            hashed(row | {"resps": [[["-1.0", "False"]]] * 4, "target": "0", "doc": row["doc"] | {"gold": 0}}
+                   | {"acc": 1.0, "acc_norm": 1.0}) if place < many else row
+            for place, row in enumerate(CHOICE)
+        ]  # fmt: skip
+
+    most = len(CHOICE) // 2 + 1
+    assert f"equally likely in {most} of {len(CHOICE)} questions" in others_of(tmp_path, tied(most))
+    assert "equally likely" not in others_of(tmp_path, tied(most - 1))
+
+
 def test_a_log_likelihood_above_zero_is_none(tmp_path: Path) -> None:
     rows = []
     for row in CHOICE:
