@@ -64,7 +64,7 @@ def finished(result: Result, content: Content) -> Result:
     if content.repeated:
         result = replace(result, repeated=tuple(content.repeated))
     recorded = content.recorded_call
-    if _may_hold_secret((recorded, result.settings)):
+    if _may_hold_secret((recorded.get("config"), _arguments_of_tasks(recorded), result.settings)):
         result = _without_secret_settings(_without_call_secrets(result, recorded))
     result = _from_cache(result)
     if of_weights := contradictions.of_weights(result):
@@ -83,6 +83,12 @@ def _without_call_secrets(result: Result, recorded: dict[str, Any]) -> Result:
         raise MalformedResult(f"holds {len(texts):,} passwords or tokens; more than {MAX_FOUND} are not read")
     clean = msgspec.convert(_without(msgspec.to_builtins(result), hider(texts)), Result)
     return replace(clean, secrets=tuple(sorted({*result.secrets, *found})))
+
+
+def _arguments_of_tasks(recorded: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """What lm-eval repeats of its call for each task, once."""
+    tasks = recorded.get("configs", {}).values()
+    return list({(name, str(value)) for task in tasks for name, value in task["metadata"].items()})
 
 
 def _may_hold_secret(value: Any) -> bool:
