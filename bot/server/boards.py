@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from threading import Lock, Thread
 
 from starlette.concurrency import run_in_threadpool
@@ -49,13 +49,17 @@ LONGEST_QUERY = 2_000  # letters of a query that names rows
 
 @dataclass(frozen=True, slots=True)
 class BoardLine:
-    """A board in the list of boards: its name in addresses, its newest change, its first rows."""
+    """A board in the list of boards: its name in addresses, its newest change, its first rows.
+
+    `doubts` says of rows to look at why, by their keys; None until the board's pages are made.
+    """
 
     name: str
     declared: Leaderboard
     rows: int
     first: list[Entry]
     changed: str
+    doubts: Mapping[str, Sequence[str]] | None
 
 
 @lru_cache(PAGES)
@@ -73,6 +77,12 @@ class ShownBoard:
 
     def __post_init__(self) -> None:
         self._made = lru_cache(PAGES)(lambda path: page_of(self.site[path]))
+
+    @cached_property
+    def doubts(self) -> dict[str, list[str]]:
+        """By key the rows that have a mark, each with what it says."""
+        content = self.site.content
+        return {row.entry.key: said for row in content.board.rows if (said := content.doubts(row.entry))}
 
     def page(self, path: str) -> Page | None:
         """A page of the site, None if there is none at this path."""
@@ -101,18 +111,23 @@ class BoardCache:
         return {to: name for name, (to, _) in self._named(watch).items()}
 
     def lines(self) -> list[BoardLine]:
-        """What the list of boards says of each."""
+        """What the list of boards says of each. Boards that are not made yet are made aside, if all can be kept."""
+        named = [(watch.name, *one) for watch in self.watches() for one in self._named(watch).items()]
+        counts = [self.store.of(watch).boards.count_rows(target) for watch, _, (target, _) in named]
+        for watch, name, (target, kept) in named:
+            if name not in self.shown and sum(counts) <= MOST_ROWS_KEPT:
+                self._make_aside(name, watch, target, kept)
         return [
             BoardLine(
                 name,
                 _declared(kept.declaration, kept.leaderboard),
-                boards.count_rows(target),
+                rows,
                 boards.first(target, FIRST_ROWS),
                 boards.changed(target),
+                shown.doubts if (shown := self.shown.get(name)) else None,
             )
-            for watch in self.watches()
-            for boards in [self.store.of(watch.name).boards]
-            for name, (target, kept) in self._named(watch).items()
+            for (watch, name, (target, kept)), rows in zip(named, counts, strict=True)
+            for boards in [self.store.of(watch).boards]
         ]
 
     def page(self, name: str, path: str) -> Page | None:

@@ -97,7 +97,7 @@ def test_the_list_of_boards_leads_to_each_and_each_is_as_it_is_exported(story: S
     assert "1 board with 2 rows." in " ".join(listed.text.split())
     for row in board.content.board.rows:
         reach = f" ±{TIE * row.entry.stderr:.1f}" if row.entry.stderr else ""
-        assert f"{row.entry.average:.2f}{reach} {row.entry.model.id}" in " ".join(listed.text.split())
+        assert f"{row.entry.model.id} {row.entry.average:.2f}{reach}" in " ".join(listed.text.split())
     assert {"tiny/", "tiny/changes.html", "tiny/about.html#submit", "../"} <= set(listed.links)
     assert {f"tiny/{row_page(name)}" for name in board.content.rows} <= set(listed.links)
     for path in ("index.html", next(path for path in board if path.startswith("rows/"))):

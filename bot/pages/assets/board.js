@@ -9,6 +9,7 @@
   const PART = 25; // rows of one body, as the template has them: what is far from the screen is not laid out
   const isNarrow = matchMedia("(max-width: 36rem)");
   const PAUSE = 150; // milliseconds after the last key
+  const LANGUAGES = 3; // columns that are of languages are that many at least
   const heads = [...tables[0].tHead.rows[0].cells];
   const names = heads.map((head) => head.dataset.name);
   const grouped = (count) => count.toLocaleString("en");
@@ -19,6 +20,12 @@
   const collator = new Intl.Collator("en", { numeric: true });
   const shortOf = (head) => [head.querySelector("small"), head.querySelector("span")].filter(Boolean).map((one) => one.textContent).join(" "); // with its group
   const titleOf = (head) => head.title || head.querySelector(".printed").textContent;
+  // Titles that are codes of languages say which: `af` is hard to find in a menu.
+  const codes = heads.filter((head) => head.matches(".task"));
+  const language = (head) => (/^[a-z]{2,3}(-\w{2,8})*$/.test(head.querySelector("span").textContent) ? new Intl.DisplayNames("en", { type: "language", fallback: "none" }).of(head.querySelector("span").textContent) : undefined);
+  const languages = new Map(codes.map((head) => [head, language(head)]));
+  const areLanguages = codes.length >= LANGUAGES && [...languages.values()].every(Boolean);
+  if (areLanguages) for (const head of codes) head.title ||= languages.get(head);
   const columnOf = (name) => names.indexOf(name);
   const text = (row, column) => row.cells[column].textContent.trim();
   // What the filters look at, by row: a value of each column of texts, the model, and its size in billions.
@@ -144,7 +151,8 @@
       change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
     });
     if (column === 1) return;
-    const label = make("label", ` ${shortOf(head)}`);
+    const name = areLanguages && languages.get(head) ? `${title.textContent} · ${languages.get(head)}` : title.textContent;
+    const label = make("label", ` ${name === title.textContent ? shortOf(head) : name}`);
     const box = make("input", "", { type: "checkbox", value: names[column] });
     label.prepend(box);
     $("columns").append(label, " ");
@@ -152,7 +160,7 @@
     const group = head.dataset.holds ? title.textContent : head.querySelector("small")?.textContent;
     let place = group ? [...$("beside").children].find((one) => one.label === group && one.matches("optgroup")) : $("beside");
     if (!place) $("beside").append(place = make("optgroup", "", { label: group }));
-    place.append(make("option", head.dataset.holds ? `${group}, mean` : title.textContent, { value: names[column] }));
+    place.append(make("option", head.dataset.holds ? `${group}, mean` : name, { value: names[column] }));
   });
   // The tasks of a group are folded: its heading has a button that opens them. Without this script all of them are there.
   const groups = heads.filter((head) => head.dataset.holds);
