@@ -196,7 +196,8 @@ def _tried(
         names_model = names_in(table.data, table.written, at)
         for measured in measured_ways(results, names_model, table.place):
             try:
-                with told_if_slow(f"comparing the numbers of {counted(len(measured.read), 'file')} with the table"):
+                files = counted(len({file_of(one.path) for one in measured.read}), "file")
+                with told_if_slow(f"comparing the numbers of {files} with the table"):
                     tried.append(_try(table, at, called, known, measured))
                 most = max(one.given for one in tried)  # the others are let go of: a form may read much
                 tried = [one for one in tried if one.given >= NEARLY * most][: None if most else 1]
@@ -233,14 +234,16 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     measured, parsed, models, readings = best.measured, best.parsed, best.models, best.readings
     places, read = measured.places, measured.read
     found, matching = _best(table, best.tables)
-    if measured.form is not None:
-        said = {path: NOT_IN_FORMS if why == NOT_GIVEN else why for path, why in matching.unsure.items()}
-        matching = replace(matching, unsure=said)
     rows, keys, ambiguous = rows_of_models(found)
     rows = one_row_each(matching, rows)
     by_numbers = {} if keys else rows_by_numbers(matching, models, rows)
     rows |= by_numbers
     found = replace(matching.table, rows=dict(matching.table.rows) | {row: (one,) for row, one in by_numbers.items()})
+    if by_numbers and matching.unsure:
+        matching = match_columns(found, readings)
+    if measured.form is not None:
+        said = {path: NOT_IN_FORMS if why == NOT_GIVEN else why for path, why in matching.unsure.items()}
+        matching = replace(matching, unsure=said)
     if not matching.matched:
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings, measured)}")
     names = _names(rows, found, {one.model.id for one in models})
@@ -397,18 +400,19 @@ def _names(rows: Mapping[int, ModelFiles], found: FoundTable, taken: Collection[
     return names
 
 
-def _form_of(matching: Matching, measured: Measured) -> str:
-    """The table of the drafted form, with the values that the board shows; "" where a format reads the files."""
-    form = measured.form
-    if form is None:
-        return ""
-    shown = {
+def _numbers_shown(matching: Matching, form: DraftedForm) -> set[tuple[str, str, str]]:
+    """The numbers of a form that the columns of a table show, each by form, leaf and metric."""
+    return {
         (one.keys["id"], leaf.key(one.keys["id"]), metric.key(one.keys["id"]))
         for one in form.both
         for column in matching.matched
         for leaf in column.reading.task.leaves
         for metric in column.reading.task.metrics
     }
+
+
+def form_of(measured: Measured, form: DraftedForm, shown: Collection[tuple[str, str, str]]) -> str:
+    """The table of the form that was drafted for files, with the values that give the numbers that a board shows."""
     telling = set(_telling(measured.read, shown))
     contents = [_content_of(place) for place in measured.places if place.name in telling]
     other = form.other and _shown_in(form.other, shown, contents)
@@ -478,7 +482,8 @@ def _declared(
     draft = replace(draft_of(results, [column for column, _ in tasks], [column for column, _ in beside]), todo=todo)
     made = [f"tasks.{task.keys['id']}" for task in draft.tasks] + [f"columns.{one['id']}" for one in draft.columns]
     shown = zip(made, (*tasks, *beside), strict=True)
-    return draft_text(draft, names, _form_of(matching, measured)), {
+    form = form_of(measured, measured.form, _numbers_shown(matching, measured.form)) if measured.form else ""
+    return draft_text(draft, names, form), {
         id(one.reading): accessor for accessor, (_, matched) in shown for one in matched
     }
 

@@ -287,20 +287,23 @@ def _drafted(
     if "://" not in source and root_of(Path(source).resolve()) is None:
         warn(f"{visible(source)}: in no git repository yet, and settle reads what is committed to one")
     _warn_of_uncommitted(paths, results, source)
+    from bot.cli.adopt import form_of, source_of
+
     draft = draft_of(list(results.values()))
+    form = measured.form.text if measured.form else ""
     if chosen:
         draft = only_tasks(draft, chosen)
+        numbers = {number for task in draft.tasks for number in task.numbers}
+        form = form_of(measured, measured.form, numbers) if measured.form else ""
     elif measured.form and len(draft.tasks) > MOST_TASKS:
         measured, draft = _outermost(measured.form, measured, draft, board.names)
-    form = measured.form.text if measured.form else ""
+        form = measured.form.text if measured.form else ""
     if draft.others:
         tasks = f"{len(draft.tasks)} of {counted(len(draft.tasks) + len(draft.others), 'task')}"
         shown, left = (examples([visible(one.keys["title"]) for one in some]) for some in (draft.tasks, draft.others))
         whose = _sharing([one.model for one in results.values()])
         warn(f"{tasks} drafted, which most {whose} share: {shown}; in comments, for a board of their own: {left}")
     declaration = _with_words(draft_text(draft, of_form or None, form), board)
-    from bot.cli.adopt import source_of
-
     root, patterns = source_of(paths, endings(results))
     patterns = patterns if source == root else tuple(f"**/{name}" for name in endings(results))
     return declaration, patterns, measured

@@ -65,6 +65,8 @@ friendliai github groq hosted_vllm huggingface hyperbolic lambda_ai litellm_prox
 nvidia_nim ollama ollama_chat openai openrouter perplexity replicate sagemaker sambanova together together_ai vertex_ai
 vllm watsonx xinference
 """.split())  # fmt: skip  # noqa: SIM905 - a list would have a line for each
+# A model as services name their resources: accounts/acme/models/atlas, projects/1/publishers/acme/models/atlas.
+RESOURCE = re.compile(r"(?:[^/]+/){0,5}?(?:accounts|publishers)/([^/]+)/models/([^/]+)")
 # What may stand there instead of the model's organization: a region, a way to call.
 NO_ORGANIZATION = re.compile(r"[a-z]{2}(-[a-z]+)*(-\d)?|global|converse(_like)?|invoke|deployments|chat")
 MARKED = re.compile(r"[\w.-]+/[\w.-]+[@:= (][^/]*")  # acme/atlas:free, acme/atlas@reasoning=high
@@ -112,6 +114,8 @@ def has_nickname(model: Model) -> bool:
 
 def without_provider(name: str) -> str:
     """A name such as `openrouter/acme/atlas` without the service that serves the model; others as they are."""
+    if resource := RESOURCE.fullmatch(name):
+        return f"{resource[1]}/{resource[2]}"
     provider, _, model = name.partition("/")
     organization, _, last = model.partition("/")
     is_id = bool(last) and "/" not in last and NO_ORGANIZATION.fullmatch(organization) is None
@@ -153,8 +157,9 @@ def fits(folders: str, path: str) -> bool:
 def identified(parsed: Parsed, names: Mapping[str, str], board: Leaderboard | None = None) -> Parsed:
     """The submission with its model as the caller's `names`, then the declaration's `[models]` have it.
 
-    A provider before `org/name` is no part of the id. A model that the file records no precision of has the board's,
-    unless a service answered. A branch or tag that was asked for tells checkpoints apart where no commit is recorded.
+    What a service writes around `org/name` is no part of the id. A model that the file records no precision of has the
+    board's, unless a service answered. A branch or tag that was asked for tells checkpoints apart where no commit is
+    recorded.
     On a board with `served_models` a model that only a service has is called by the service and its name there, and its
     revision is the day of the measurement; on one that takes plain names, one is an id, see `is_plain_name`.
     """

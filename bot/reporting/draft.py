@@ -26,6 +26,7 @@ from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief
 from bot.reporting.text import SIGNS, WIDTH
 
+UNKNOWN = "TODO/TODO"  # the repository of a harness
 LINE = 110  # columns of a line of a draft
 MODELS_NAMED = 3  # models that are named
 SEVERAL = 3  # tasks, of which a decision that all ask for is said once
@@ -207,6 +208,8 @@ def _pins(harnesses: Sequence[HarnessVersion]) -> Iterator[str]:
     """The harness versions as a proposal: a leaderboard that pins none takes any."""
     releases = sorted({release for harness in harnesses if (release := _release(harness))})
     commits = sorted({brief(one.git_hash, 40) for one in harnesses if one.git_hash and not _release(one)})
+    if not releases and not commits and _repository(harnesses) == UNKNOWN:
+        return
     yield from _comment("TODO: the harness versions that you accept; without this, every version is accepted.")
     yield "# [[harness.accepted]]"
     yield f"# repository = {toml_text(_repository(harnesses))}"
@@ -222,7 +225,7 @@ def _repository(harnesses: Sequence[HarnessVersion]) -> str:
     known = [one.repository for one in harnesses if one.repository]
     if known:
         return brief(known[0], 100)
-    return repository() if any(repository().endswith(f"/{one.name}") for one in harnesses) else "TODO/TODO"
+    return repository() if any(repository().endswith(f"/{one.name}") for one in harnesses) else UNKNOWN
 
 
 def _release(harness: HarnessVersion) -> str:

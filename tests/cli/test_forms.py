@@ -635,8 +635,8 @@ def test_a_model_that_a_row_names_whole_is_not_that_of_a_row_of_another_service(
 
 
 def test_a_heading_that_is_the_metric_of_several_tasks_that_fit_shows_none_of_them(folder: Path) -> None:
-    """As maferrag/AgentDrive `6d361d1`, whose column `Scenario` was taken for the task of the others."""
-    rows = [("a", 95.0, 40.25, 31.5), ("b", 95.0, 50.75, 22.25), ("c", 97.5, 61.5, 47.75), ("d", 97.5, 72.25, 18.5)]
+    """The column `Scenario` is taken for the task of the others, and no model has both."""
+    rows = [("a", "sea", 40.25, 31.5), ("b", "sea", 50.75, 22.25), ("c", "air", 61.5, 47.75), ("d", "air", 72.25, 18.5)]
     lines = ["Model,Scenario,Hybrid,Physics", *(f"acme/{name}-7b,{rest},{x},{y}" for name, rest, x, y in rows)]
     (folder / "runs" / "top.csv").write_text("\n".join([*lines, ""]))
     table = [f"| acme/{name}-7b | {rest} | {x} | {y} |" for name, rest, x, y in rows]
@@ -644,4 +644,41 @@ def test_a_heading_that_is_the_metric_of_several_tasks_that_fit_shows_none_of_th
         "\n".join(["| Model | Scenario | Hybrid | Physics |", "|---|---|---|---|", *table])
     )
     _, _, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
-    assert "Hybrid of 95.0_Hybrid and Hybrid of 97.5_Hybrid give its numbers equally well" in stderr
+    assert "Physics of sea_Physics and Physics of air_Physics give its numbers equally well" in stderr
+
+
+def test_only_the_numbers_of_the_named_tasks_stay_in_the_form_and_a_doubt_of_several_stands_once(folder: Path) -> None:
+    """Like jang1563/SpaceOmicsBench `9720e4e`: points from 1 to 5, in a table under headings such as Hard."""
+    for number, name in enumerate(MODELS):
+        means = {f"avg_{one}": 3.25 + number / 4 + place / 8 for place, one in enumerate(("easy", "med", "hard"))}
+        means["n_scored"] = 8
+        (folder / "runs" / f"{number}.json").write_text(json.dumps({"model": name, "means": means}))
+    rows = [f"| {name} | {3.25 + at / 4} | {3.375 + at / 4} | {3.5 + at / 4} |" for at, name in enumerate(MODELS)]
+    (folder / "README.md").write_text("\n".join(["| Model | Easy | Med | Hard |", "|---|---|---|---|", *rows, ""]))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "3 of 3 rows reproduced to the printed digit, in 3 of 3 columns" in stdout, stderr
+    assert "Hard = tasks.avg_hard" in stderr
+    declared = Path("board/board.toml").read_text()
+    assert declared.count("whether these are percentages") == 1
+    assert "# TODO of means.avg_easy, means.avg_med, means.avg_hard: whether these are percentages" in declared
+    assert "[[harness.accepted]]" not in declared  # no file says of which harness it is
+    assert bot("init", "few", "--results", "runs", "--tasks", "avg_hard")[0] == 0
+    board = load_leaderboard("few/board.toml")
+    assert [task.id for task in board.tasks] == ["avg_hard"]
+    assert Path("few/board.toml").read_text().count("[[formats.values]]") == 1
+
+
+def test_numbers_of_a_sheet_tell_no_tasks_apart(folder: Path) -> None:
+    """Like maferrag/AgentDrive `6d361d1`: a task is called Scenario, and each number in a CSV file is a text."""
+    values = {
+        "acme/atlas": (57.5, 46.0),
+        "acme/borea": (40.25, 12.5),
+        "acme/cygnus": (61.0, 46.0),
+        "o/heron": (50, 12.5),
+    }
+    rows = [f"{name},{retail},{airline}" for name, (retail, airline) in values.items()]
+    (folder / "runs" / "all.csv").write_text("\n".join(["Model,Retail,Scenario", *rows, ""]))
+    lines = [f"| {row.replace(',', ' | ')} |" for row in rows]
+    (folder / "README.md").write_text("\n".join(["| Model | Retail | Scenario |", "|---|---|---|", *lines, ""]))
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "4 of 4 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stderr

@@ -47,6 +47,9 @@ def parsed(name: str = LOCAL) -> Parsed:
     [
         ("openrouter/deepseek/deepseek-r1", "deepseek/deepseek-r1"),
         ("together_ai/acme/atlas-7b", "acme/atlas-7b"),
+        ("accounts/fireworks/models/atlas-7b", "fireworks/atlas-7b"),
+        ("fireworks_ai/accounts/fireworks/models/atlas-7b", "fireworks/atlas-7b"),
+        ("projects/one/locations/eu/publishers/acme/models/atlas", "acme/atlas"),
         *(
             (name, name)
             for name in ("azure/gpt-4o", "bedrock/us-east-1/titan", "runs/acme/atlas", "groq/a/b/c", "groq/a/")

@@ -37,11 +37,14 @@ SAID = f"`{KEY}` is there as `Atlas (7B)` in `Model`, and {STAYS}"
 
 
 class RenamedStory(TableStory):
-    """A watch on a table with ranks, which the bot does not write."""
+    """A watch on a table with ranks, which the bot does not write; `without` are models that get no row."""
+
+    without = "[]"
 
     @property
     def watch(self) -> Watch:
-        text = settings_of("hf://datasets/acme/results", CONTENTS, self.form, TARGET + self.options)
+        table = TARGET.replace('key = ["Model"]', f'key = ["Model"]\nwithout = {self.without}')
+        text = settings_of("hf://datasets/acme/results", CONTENTS, self.form, table + self.options)
         return parse_settings(text, "bot.toml").watches[0]
 
 
@@ -119,3 +122,11 @@ def test_a_row_that_another_model_claims_is_not_a_renamed_one(story: RenamedStor
     story.settle()
     assert b"acme/atlas-7b" in story.proposed()
     assert b"acme/borea-1b" in story.proposed()
+
+
+def test_a_model_that_is_to_get_no_row_and_has_no_result_is_told(story: RenamedStory) -> None:
+    story.push()
+    story.without = '["acme/atlas-7b", "acme/atlas-70b"]'
+    said = lines_of(story)
+    assert said[-1] == "tiny:   `without` names acme/atlas-70b, and no accepted row is of such a model"
+    assert story.board() == BOARD

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from math import isfinite
 from typing import Literal, TypeVar
 
@@ -229,6 +230,12 @@ class DraftColumn:
         """The range that the files say for each leaf; None if they do not, or say different ones."""
         found = {leaf.range for leaf in self.leaves}
         return next(iter(found)) if len(found) == 1 else None
+
+    @property
+    def numbers(self) -> Iterator[tuple[str, str, str]]:
+        """The numbers that it reads: the format, the leaf and the metric of each."""
+        for leaf, metric in product(self.leaves, self.leaves[0].metrics):
+            yield from ((one, leaf.key, metric.key(one)) for one in leaf.formats)
 
     @property
     def is_own(self) -> bool:

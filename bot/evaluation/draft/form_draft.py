@@ -18,13 +18,14 @@ from bot.evaluation.draft.form_rows import (
 )
 from bot.evaluation.draft.form_sets import is_set, set_level, set_places
 from bot.evaluation.draft.form_values import NAMED, DraftedValue, drafted_values
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats.fields import precision, seconds
 from bot.evaluation.places import as_text, key_text
 from bot.evaluation.toml_file import toml_text
 
 ID, OTHER_ID = "own", "own-2"
 MOST_DRAFTS = 8
+SAID_ONCE = 3  # values of one doubt
 MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
 ALIKE, SEVERAL = 5, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
 MOST_KEYS, DEEPEST_KEY = 300, 5
@@ -110,9 +111,12 @@ class DraftedForm:
         lines = ["# Where the numbers of these files are; docs/forms.md explains each key.", "[[formats]]"]
         lines += [f"{key} = {toml_text(value)}" for key, value in self.keys.items()]
         lines += [f"# TODO {one}" for one in self.todo]
+        alike = grouped((one.todo, one.place) for one in self.values if one.todo)
+        shared = {todo: places for todo, places in alike.items() if len(places) >= SAID_ONCE}
+        lines += [f"# TODO of {examples(places)}: {todo}" for todo, places in shared.items()]
         for one in self.values:
             lines += ["[[formats.values]]", *(f"{key} = {toml_text(value)}" for key, value in one.keys.items())]
-            lines += [f"# TODO {one.todo}"] if one.todo else []
+            lines += [f"# TODO {one.todo}"] if one.todo and one.todo not in shared else []
         lines += [f"# Left out: {', '.join(self.left_out)}"] if self.left_out else []
         return "\n".join(lines) + "\n" + (self.other.text if self.other else "")
 

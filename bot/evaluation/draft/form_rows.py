@@ -15,6 +15,7 @@ from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import ONE_LINE, seconds
 from bot.evaluation.formats.numbers import number_of
+from bot.evaluation.identity import without_provider
 from bot.evaluation.places import key_text
 
 MOST_FILES, MOST_ROWS, MOST_ELEMENTS = 2_000, 5_000, 300
@@ -265,7 +266,7 @@ def is_name(text: str) -> bool:
         and "\n" not in text
         and "://" not in text
         and text[0] not in "/.~"
-        and text.count("/") <= 3
+        and without_provider(text).count("/") <= 3
         and len(text.split()) <= MOST_WORDS
         and FILE_NAME.search(text) is None
         and HASH.fullmatch(text) is None

@@ -551,7 +551,10 @@ def _telling(lists: Sequence[Sequence[Mapping[str, Any]]]) -> _Told:
 
 
 def _is_text(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
-    return all(isinstance(text := one.get(key), str) and text and is_name(text) for one in elements)
+    """Tell whether each element has a name at a key; in a CSV file numbers are texts, too, and no names if all are."""
+    texts = [one.get(key) for one in elements]
+    is_named = all(isinstance(text, str) and text and is_name(text) for text in texts)
+    return is_named and any(number_of(text)[0] is None for text in texts)
 
 
 def _differ(keys: Sequence[str], elements: Sequence[Mapping[str, Any]]) -> bool:
@@ -633,7 +636,7 @@ def _unit(node: _Node, metric: str, way: _Way) -> tuple[str, str]:
     names = [name for name in (metric, *way.place.split("."), *way.seen) if name]
     if may_be_counts(node.numbers, *names) and not {words_of(name) for name in names} & _benchmarks():
         return "plain", 'whether these are counts: if they are percentages, write unit = "percent"'
-    doubt = f"whether these are percentages, and more is better: none is above {most:g}"
+    doubt = f"whether these are percentages, and more is better: none is above {FEW_POINTS}"
     return "percent", "" if most > FEW_POINTS else doubt
 
 

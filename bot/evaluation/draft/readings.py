@@ -33,6 +33,7 @@ NOISE = re.compile(
     r"leaderboard|harness|test|shots?|acc|accuracy|norm|raw|score|lvl|level|hard|em|exact|match|strict|flexible|avg"
     r"|average|mean|num"
 )
+OF_MEANS = re.compile(r"avg|average|mean|num|score")  # those that name nothing beside any other
 ByLeaf = Mapping[str, Sequence[tuple[int, Result]]]
 
 
@@ -229,7 +230,8 @@ def resemblance(heading: str, names: Iterable[str]) -> int:
 @lru_cache(maxsize=20_000)
 def _words(text: str) -> tuple[str, ...]:
     found = WORD.findall(re.sub(r"\([^()]*\)|\[[^\[\]]*\]", " ", text.lower()))
-    return tuple([word for word in found if not NOISE.fullmatch(word)] or found)
+    named = ([word for word in found if not noise.fullmatch(word)] for noise in (NOISE, OF_MEANS))
+    return tuple(next(filter(None, named), found))
 
 
 def _alike(wanted: Sequence[str], name: Sequence[str]) -> int:

@@ -77,13 +77,14 @@ PART = ("test_split", "validation_split", "process_docs", "hf_filter", "evaluati
 class DraftTask:
     """A table `[[tasks]]`: its keys in their order, `notes` to be read, and `todo` to be decided.
 
-    `models` is the number of models that have all of its leaves.
+    `models` is the number of models that have all of its leaves, `numbers` has formats, leaves and metrics of it.
     """
 
     keys: dict[str, Any]
     notes: tuple[str, ...]
     todo: tuple[str, ...]
     models: int
+    numbers: frozenset[tuple[str, str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,7 @@ class LeaderboardDraft:
 
 
 def only_tasks(draft: LeaderboardDraft, names: Sequence[str]) -> LeaderboardDraft:
-    """The draft with these tasks alone, named by id, title or a pattern of either, in the order of the draft.
+    """The draft with these tasks alone, named by id, title or a pattern of either, and of the results that have them.
 
     Raises CallError for a name that no task has.
     """
@@ -116,7 +117,12 @@ def only_tasks(draft: LeaderboardDraft, names: Sequence[str]) -> LeaderboardDraf
                 f"--tasks {name}: there is no such task; there are {examples([one.keys['id'] for one in every], 20)}"
             )
     kept = [any(matching(some, name.lower()) for name in names) for some in called]
-    return replace(draft, tasks=tuple(compress(every, kept)), others=(), columns=(), todo="", left=())
+    tasks = tuple(compress(every, kept))
+    if len(tasks) <= MOST_UNGROUPED:
+        tasks = tuple(replace(one, todo=tuple(todo for todo in one.todo if todo != NO_GROUP)) for one in tasks)
+    leaves = {(format_id, leaf) for task in tasks for format_id, leaf, _ in task.numbers}
+    results = tuple(one for one in draft.results if any((one.format, leaf) in leaves for leaf in one.leaves))
+    return replace(draft, tasks=tasks, results=results, others=(), columns=(), todo="", left=())
 
 
 def draft_of(
@@ -338,7 +344,7 @@ def _task(
     """The table of a column; `pooled` are the values of each metric in all columns: errors share a scale."""
     keys, todo = _keys(column, results, names, leaf_ids, pooled)
     todo = (*todo, *_todo(column), *_splits(column, results), *_datasets(column, results))
-    return DraftTask(keys, tuple(_notes(column)), todo, len(column.models))
+    return DraftTask(keys, tuple(_notes(column)), todo, len(column.models), frozenset(column.numbers))
 
 
 def _keys(

@@ -171,21 +171,19 @@ def read_pushed(candidate: Candidate, read: Read, max_bytes: int) -> Parsed | Un
 def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[str, str]:
     """Why submissions are rejected, by their paths: the first error of each, how many more, and what to do."""
     verdicts = context.judge(found).verdicts if found else ()
-    hints = {one.path: next((finding.hint for finding in one.findings if finding.is_error), "") for one in verdicts}
-    whys = {verdict.path: why_rejected(verdict.findings) for verdict in verdicts}
-    # A hint that ends in a colon stands above commands, which `check` shows.
-    said = {
-        path: f"{hint[:-1]}, as `check` of the file shows" if hint.endswith(":") else hint
-        for path, hint in hints.items()
-    }
-    return {path: f"{why}; {said[path]}" if said[path] else why for path, why in whys.items()}
+    return {verdict.path: why_rejected(verdict.findings) for verdict in verdicts}
 
 
 def why_rejected(findings: Iterable[Finding]) -> str:
-    """The first error, and how many more there are."""
+    """The first error, how many more there are, and what to do."""
     errors = [finding for finding in findings if finding.is_error]
+    if not errors:
+        return "rejected"
     more = f" (and {counted(len(errors) - 1, 'other error')})" if len(errors) > 1 else ""
-    return f"{errors[0].rule}: {errors[0].message}{more}" if errors else "rejected"
+    why, hint = f"{errors[0].rule}: {errors[0].message}{more}", errors[0].hint
+    if hint.endswith(":"):  # it stands above commands
+        hint = f"{hint[:-1]}, as `check` of the file shows"
+    return f"{why}; {hint}" if hint else why
 
 
 def judged(context: WatchContext, found: Sequence[StoredSubmission]) -> list[StoredSubmission]:

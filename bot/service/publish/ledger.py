@@ -17,7 +17,6 @@ from bot.platforms.target import Target
 from bot.publishing.decisions import Fate, Place, RowDecision, RowStatus, Waiting, status_of
 from bot.publishing.entries import is_from, parsed
 from bot.publishing.entry import digest_of
-from bot.publishing.texts import renamed_text
 from bot.reporting.escape import brief
 from bot.service.context import WatchContext
 from bot.service.store.items import Mark, marks
@@ -59,8 +58,8 @@ class Ledger:
     unexplained rows that the bot tries by itself. `leaving` says what becomes of rows that are not accepted any more.
     `requests` are those that wait for a merge, `moot` the keys of rows that one of them proposes as they are on main.
     `head` is the commit at main then, "" where there is no such branch. `own_sources` are the repositories of rows on
-    main that nobody watches and no other row uses. `incomplete` counts the accepted rows that lack a task. `renamed`
-    has the names that people gave to rows of a table, by their columns.
+    main that nobody watches and no other row uses. `incomplete` counts the accepted rows that lack a task. `notes`
+    are sentences for people about single rows.
     """
 
     target: str
@@ -75,7 +74,7 @@ class Ledger:
     head: str = ""
     own_sources: Mapping[str, str] = field(default_factory=dict)
     incomplete: int = 0
-    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
     @property
     def accepted(self) -> int:
@@ -102,7 +101,7 @@ class Ledger:
             if len(keys) > 1:
                 named = (f"  {line}" for line in _first(keys, "row"))
                 lines += [f"  {len(keys):,} rows are unexplained: {why}", *named]
-        return lines + _first([renamed_text(*one) for one in sorted(self.renamed.items())], "renamed row")
+        return lines + _first(self.notes, "such row")
 
     @property
     def whole(self) -> list[str]:

@@ -73,15 +73,15 @@ class FoundRow:
 class PlacedRows:
     """Where rows are, by key, and why the target cannot have some of those that are nowhere.
 
-    `requests` are those that wait for a merge, `moot` the rows that one of them proposes as they are on main. `renamed`
-    has the names that people gave to rows of a table, by their columns.
+    `requests` are those that wait for a merge, `moot` the rows that one of them proposes as they are on main. `notes`
+    are sentences for people about single rows.
     """
 
     places: Mapping[str, Place]
     refused: Mapping[str, str] = field(default_factory=dict)
     requests: OpenRequests = field(default_factory=OpenRequests)
     moot: Collection[str] = ()
-    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 @dataclass

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from bot.errors import CallError
+from bot.evaluation.finding import examples
 from bot.evaluation.row_key import RowKey, model_folder
 from bot.platforms.target import Target
 from bot.publishing.decisions import Place, RowDecision, status_of, taken_why
@@ -20,6 +21,7 @@ from bot.publishing.publication import CurrentState, DesiredState, Marker, rolli
 from bot.publishing.row_requests import EDITED
 from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow, desired_table, effect_of
 from bot.publishing.tables.table_layout import TableLayout, table_layout
+from bot.publishing.texts import renamed_text
 from bot.service.context import target_link
 from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests, observe_rows
@@ -95,10 +97,10 @@ class TableRows(TargetRows[str]):
         return model_folder(key) not in self._without
 
     @cached_property
-    def _without(self) -> set[str]:
-        """The models that get no row here, as their keys begin."""
+    def _without(self) -> dict[str, str]:
+        """The models that get no row here, by how their keys begin."""
         models = self.settings.table.without if self.settings.table is not None else ()
-        return {model_folder(RowKey(self.context.leaderboard.id, one, "", "", False).text) for one in models}  # noqa: FBT003
+        return {model_folder(RowKey(self.context.leaderboard.id, one, "", "", False).text): one for one in models}  # noqa: FBT003
 
     def observe(self) -> None:
         """Keep which of the written rows are in the table, and mark those that people changed there or removed.
@@ -151,7 +153,14 @@ class TableRows(TargetRows[str]):
         places |= dict.fromkeys(there & table.left, "declined")
         requests = OpenRequests(int(state.request is not None), *effect_of(wanted, table, state))
         moot = sorted(there)[:1] if state.request is not None and not table.proposed else ()
-        return PlacedRows(places, table.refused, requests, moot, table.draft.renamed)
+        notes = [renamed_text(*one) for one in sorted(table.draft.renamed.items())]
+        return PlacedRows(places, table.refused, requests, moot, [*notes, *self._without_a_row()])
+
+    def _without_a_row(self) -> Iterator[str]:
+        """Say which names of `without` are those of no accepted row."""
+        folders = {model_folder(key) for key in super().accepted()}
+        if idle := [name for folder, name in self._without.items() if folder not in folders]:
+            yield f"`without` names {examples(idle)}, and no accepted row is of such a model"
 
     def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
         """Where a few rows are, with the one request of the table where that proposes the row."""

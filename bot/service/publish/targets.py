@@ -181,7 +181,7 @@ class Targets:
                     moot=placed.moot,
                     head=head,
                     own_sources=own,
-                    renamed=placed.renamed,
+                    notes=placed.notes,
                 )
             )
         return found
