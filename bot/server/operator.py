@@ -20,6 +20,7 @@ from starlette.routing import Route
 from bot.evaluation.finding import grouped
 from bot.pages.addresses import row_page
 from bot.publishing.addresses import commit_url, request_url, target_url
+from bot.publishing.board import BoardRow
 from bot.publishing.plan import Plan, PlannedRow, RowAction
 from bot.reporting.escape import visible
 from bot.server.access import BODY_SECONDS, read_body, refuse_change, who_may
@@ -66,6 +67,7 @@ NO_CAUSE = "Nothing fails for this reason any more."
 ROLLING = "rolling/"  # begins the name of a request that holds many rows
 PLAN_PAGE = 200  # rows of a plan on one page
 PLAN_SAMPLE = 10  # rows of each plan on the page of all plans
+FIRST_PLACES = 10  # of a board, at which people look first
 ACTIONS: tuple[RowAction, ...] = ("removed", "changed", "restored", "added")  # of plans, what a person looks at first
 SETTINGS_REFUSED = "The settings in the file are not used, the old ones stay in force: {why}."
 WRONG_TOKEN = {401: "The operator token is missing.", 403: "This token is not the operator's."}
@@ -309,6 +311,8 @@ class OperatorRoutes:
         settings = self.views.watch(name)
         board = self.views.boards.names(settings).get(plan.target, "") if settings else ""
         shown = self.views.boards.board(board)
+        names = shown.site.content.rows.items() if shown else ()
+        there = {one.entry.key: (one, f"board/{board}/{row_page(name)}") for name, one in names}
         return self._page(
             "plan.html",
             path,
@@ -316,7 +320,9 @@ class OperatorRoutes:
             groups=_groups_of(rows, first, PLAN_PAGE),
             next=following,
             is_later=first > 0,
-            there={one.entry.key: one for one in shown.site.content.board.rows} if shown else {},
+            there=there,
+            hub=self.views.hub,
+            going=_going(rows, there),
             board=f"board/{board}/" if board else "",
             leader=self._leader(plan, rows),
             link=target_url(plan.target, hub=self.views.hub),
@@ -431,6 +437,13 @@ def _groups_of(rows: Sequence[PlannedRow], first: int, most: int) -> list[PlanGr
         shown += [PlanGroup(action, reason, len(some), part)] if part else []
         first -= len(some)
     return shown
+
+
+def _going(rows: Sequence[PlannedRow], there: Mapping[str, tuple[BoardRow, str]]) -> list[tuple[int, str, str]]:
+    """The rows that a plan removes from the first ten of a board: place, model and page of each."""
+    gone = [(row.model, *there[row.key]) for row in rows if row.action == "removed" and row.key in there]
+    found = [(one.position, model, page) for model, one, page in gone if one.rank is not None]
+    return sorted(one for one in found if one[0] <= FIRST_PLACES)
 
 
 def _is_calm(watch: WatchView, causes: Sequence[FailureCause]) -> bool:

@@ -384,6 +384,7 @@
     const inSight = seen.map((column) => heads[column].getBoundingClientRect()).filter((one) => one.left > fixed - 2 && one.right < frame.right + 2).length;
     const said = places.length ? `${places.join("–")} of ${seen.length}` : `${inSight} of ${seen.length} columns in sight; scroll`;
     $("extent").textContent = seen.length > (places.length || inSight) ? said : "";
+    $("extent").classList.toggle("above", $("chips").offsetTop > $("q").offsetTop + $("q").offsetHeight / 2); // where the chips have a line of their own
   };
 
   // The name of a group stands over as many of its columns as are shown, from the first of them on.
@@ -430,10 +431,10 @@
     unfold(state);
     span();
     fit();
-    extend();
     sort(state);
     filter(state, tests);
     count(state, tests);
+    extend();
     for (const link of document.querySelectorAll("a.switch")) {
       link.href = link.getAttribute("href").split(/[?#]/)[0] + (state.size ? mark + queryOf(state) : "");
     }
