@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
@@ -242,7 +241,7 @@ def told_in(judgement: Judgement) -> Iterator[Finding]:
         for file in files[row.key]:
             is_needed = not row.does_without(file)
             for one in findings_told(file, row):
-                yield one if is_needed else dataclasses.replace(one, severity=Severity.NOTICE)
+                yield one if is_needed else structs.replace(one, severity=Severity.NOTICE)
     for row in judgement.rows:
         yield from of_row_told(row)
         if row.repair is not None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from math import ceil
 from typing import Literal, TypeVar
+
+import msgspec
 
 from bot import HOME
 
@@ -25,8 +26,7 @@ class Severity(StrEnum):
     NOTICE = "notice"
 
 
-@dataclass(frozen=True, slots=True)
-class Location:
+class Location(msgspec.Struct, frozen=True, gc=False):
     """A place in a file: `pointer` is a JSON pointer (RFC 6901), `line` counts from 1.
 
     Judging leaves `line` at 0; it is looked up in the file's bytes when a finding is shown.
@@ -45,8 +45,7 @@ def file_of(path: str) -> str:
     return OF_PART.sub("", path)
 
 
-@dataclass(frozen=True, slots=True)
-class Waived:
+class Waived(msgspec.Struct, frozen=True, gc=False):
     """The waiver that turned an error into a warning."""
 
     rule: str
@@ -55,8 +54,7 @@ class Waived:
     until: str
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(msgspec.Struct, frozen=True, gc=False):
     """One fault of one submission or row.
 
     `hint` says what to do, `command` is the command line that does it ("" if no command can). `task` is the column

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import replace as changed
 from posixpath import dirname, normpath
 from typing import Literal
 
@@ -90,7 +89,7 @@ def judge_all(
 ) -> Judgement:
     """Judge every submission and join them into rows; a sample log that was checked with its result is not `unread`."""
     found = list(submissions)
-    facts = changed(facts, unmatched=_unmatched(found))
+    facts = replace(facts, unmatched=_unmatched(found))
     asked = [rule for rule in rules if rule.can_find(leaderboard, facts)]
     verdicts = tuple([judge(parsed, leaderboard, facts, asked) for parsed in found])
     logs = {normpath(f"{dirname(one.path) or '.'}/{log.path}") for one in verdicts for log in one.parsed.samples or ()}

@@ -191,16 +191,15 @@ def originals(rows: Iterable[Peer], others: Iterable[Peer]) -> Iterator[tuple[st
         yield row.key, next(equal, "") if row.row.raws else "", nearest_of(row.row, found)
 
 
-@dataclass(slots=True)
-class AnswerMark:
+class AnswerMark(msgspec.Struct, gc=False):
     """The mark of a log: the least digests of its answers, each with its question.
 
     Logs of nearly the same answers have nearly the same mark, in any order. What other models may answer to the letter
     does not count: a short text, and round numbers.
     """
 
-    _least: list[int] = field(default_factory=list)  # as negative numbers, the largest digest first
-    _known: set[int] = field(default_factory=set)
+    _least: list[int] = []  # as negative numbers, the largest digest first
+    _known: set[int] = set()
 
     def add(self, question: str, response: str | None, logprobs: Sequence[float]) -> None:
         """Add an answer: a text, or log-likelihoods."""

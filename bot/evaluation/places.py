@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -77,8 +76,7 @@ class Visits:
             raise MalformedResult(f"has too many values for the place {shown(place)}: name it more narrowly")
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True, gc=False):
     """One step of a place: the member `key`, or those that match a pattern with `names`, or a selected element.
 
     `template` is the key with its names in braces, None where it has none, or stars. `around` is the text before and
@@ -97,8 +95,7 @@ class Step:
     selects: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FilePlace:
+class FilePlace(msgspec.Struct, frozen=True, gc=False):
     """A place as it is written, its steps, and what it remembers; one that `is_optional` is not missed.
 
     `begins` are the places that the first steps make, as texts: places that begin alike are walked together.
@@ -462,8 +459,7 @@ def key_text(key: str) -> str:
     return f'"{escaped}"'
 
 
-@dataclass(frozen=True, slots=True)
-class NamedText:
+class NamedText(msgspec.Struct, frozen=True, gc=False):
     """A text with names: literals, remembered names, and places beside the value (`level` objects out) or in the file.
 
     `parts` are literals and triples of a level (0 for a remembered name, -1 for the whole file), a name and a place;

@@ -7,7 +7,6 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from math import isfinite
@@ -110,8 +109,7 @@ ENCODER = msgspec.msgpack.Encoder()
 DECODER = msgspec.msgpack.Decoder(Parsed)
 
 
-@dataclass(frozen=True, slots=True)
-class UnreadPath:
+class UnreadPath(msgspec.Struct, frozen=True, gc=False):
     """A file that was found and is not a result: the id of its kind, and what to do with it."""
 
     path: str

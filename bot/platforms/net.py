@@ -19,6 +19,8 @@ from datetime import UTC, datetime
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
+import msgspec
+
 from bot.errors import Stale, Unavailable, Unsettled
 
 if TYPE_CHECKING:
@@ -157,8 +159,7 @@ def bulk_work() -> Iterator[None]:
         _is_bulk.reset(token)
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(msgspec.Struct, frozen=True, gc=False):
     """The budget in an answer: `remaining` of `limit` requests are left until `ends`, on the clock of the budgets."""
 
     limit: int
@@ -166,8 +167,7 @@ class Window:
     ends: float
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(msgspec.Struct, frozen=True, gc=False):
     """A kind of write that a service refused: none is sent until `ends`, on the clock of the budgets; `why` says so."""
 
     ends: float
@@ -236,8 +236,7 @@ def key_of(host: str, secret: str, kind: str) -> str:
     return f"{host} {hashlib.sha256(secret.encode()).hexdigest()[:12]} {kind}"
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
+class Limits(msgspec.Struct, frozen=True, gc=False):
     """The limits of a call: `timeout` in seconds for each answer, `end` on the monotonic clock for all."""
 
     timeout: float = TIMEOUT

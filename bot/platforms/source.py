@@ -6,10 +6,11 @@ import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from functools import lru_cache
 from io import BytesIO
 from typing import IO, ClassVar, Protocol
+
+import msgspec
 
 from bot.errors import BotError
 from bot.evaluation.discovery import Read
@@ -29,8 +30,7 @@ class TooLarge(BotError):
     status = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(msgspec.Struct, frozen=True, gc=False):
     """A file whose content changed; `oid` names the present content, None if the file is gone.
 
     `size` is in bytes, 0 if the service does not say. `fault` says why the file cannot be read, "" if it can; `path` is
@@ -59,8 +59,7 @@ def named_change(path: str, oid: str | None, size: int) -> Change:
     return Change(name.decode("utf-8", "backslashreplace"), oid, size, "its name is not UTF-8; rename it")
 
 
-@dataclass(frozen=True, slots=True)
-class LastCommit:
+class LastCommit(msgspec.Struct, frozen=True, gc=False):
     """The commit that last touched a file; `date` is in Unix seconds, None if it is unknown."""
 
     oid: str

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from bot.evaluation.finding import file_of
 
-if TYPE_CHECKING:  # every command loads this file at its start
+if TYPE_CHECKING:
     from bot.publishing.entry import Entry, Evidence
 
 HUB = "https://huggingface.co"  # where people read the Hub, unless a caller names another one

@@ -6,7 +6,6 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
@@ -311,12 +310,11 @@ def entry_of(row: Row, evidence: Mapping[str, Evidence] | None = None) -> Entry 
     return checked(entry)
 
 
-@dataclass(frozen=True, slots=True)
-class MadeEntries:
+class MadeEntries(msgspec.Struct, frozen=True, gc=False):
     """The entries of the rows that are not rejected; `refused` says by key why a row cannot be stored."""
 
     entries: tuple[Entry, ...] = ()
-    refused: Mapping[str, str] = field(default_factory=dict)
+    refused: Mapping[str, str] = {}
 
 
 def make_entries(rows: Iterable[Row], evidence: Mapping[str, Evidence]) -> MadeEntries:

@@ -5,7 +5,6 @@ No library does that for texts that are not quite JSON (bare NaN, a key twice), 
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from bisect import bisect
 from collections.abc import Callable, Iterator
@@ -158,9 +157,7 @@ def with_lines(judgement: Judgement, read: Callable[[str], bytes | None]) -> Jud
         if place.line or not place.pointer:
             return finding
         found = locator(place.path)
-        return dataclasses.replace(
-            finding, location=dataclasses.replace(place, line=found.line_of(place.pointer) if found else 0)
-        )
+        return replace(finding, location=replace(place, line=found.line_of(place.pointer) if found else 0))
 
     return replace(
         judgement,

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from shutil import get_terminal_size
 from unicodedata import combining, east_asian_width
+
+import msgspec
 
 from bot.reporting.escape import code_in_table, visible
 
@@ -24,8 +25,7 @@ _HARMLESS = re.compile(r"[A-Za-z0-9 ,.:;%'\"()▲▼·≠?-]*")
 Cell = str | int | float | None
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(msgspec.Struct, frozen=True, gc=False):
     """Rows of cells under column titles; `caption` says what they are.
 
     The first `names` columns say what a row is about: where a table is too wide, each part of it begins with them.

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from textwrap import wrap
 from typing import Any
 
+from msgspec.structs import replace
 from typer import style
 
 from bot.evaluation.finding import Finding, Severity, counted, examples, first_few, grouped

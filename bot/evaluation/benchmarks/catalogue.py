@@ -7,12 +7,12 @@ for everybody look facts up. One file of `bot/data/catalogue/` is read as `Catal
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Annotated, Any, Literal
 
+import msgspec
 from pydantic import Field, field_validator
 
 from bot.evaluation.task import Bound, Dataset, DeclarationModel, FormatId, Metric, Text
@@ -106,8 +106,7 @@ class CatalogueFile(DeclarationModel):
     groups: tuple[Group, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class KnownLeaf:
+class KnownLeaf(msgspec.Struct, frozen=True, gc=False):
     """A leaf of the catalogue: its benchmark, or the group of which it is a member, and its facts."""
 
     of: KnownBenchmark | Group

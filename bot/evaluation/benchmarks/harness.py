@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -29,8 +29,7 @@ class Described(NamedTuple):
     tag: str
 
 
-@dataclass(frozen=True, slots=True)
-class KnownCommit:
+class KnownCommit(msgspec.Struct, frozen=True, gc=False):
     """A commit of the shipped table: `version` is "" if no release carries it."""
 
     commit: str
@@ -56,8 +55,7 @@ def is_same_commit(one: str, other: str) -> bool:
     return min(len(one), len(other)) >= 7 and (one.startswith(other) or other.startswith(one))
 
 
-@dataclass(frozen=True, slots=True)
-class DatedCommit:
+class DatedCommit(msgspec.Struct, frozen=True, gc=False):
     """A commit of the shipped lists: the repository, its first digits, its day, and its place, 0 for the oldest."""
 
     repository: str
@@ -85,25 +83,29 @@ def known_commits() -> tuple[KnownCommit, ...]:
 
 
 @cache
-def _dated() -> dict[str, list[DatedCommit]]:
-    """All commits of the lists by their first seven digits; several where these digits are the same."""
-    found: dict[str, list[DatedCommit]] = {}
+def _lists() -> dict[str, str]:
+    """The list of each repository: in a line a day and, each after a space, the commits of it; the oldest first."""
+    found = {}
     for name in (repository(), FORK):
         text = files("bot").joinpath("data", "commits", f"{name.replace('/', '__')}.txt").read_text(encoding="ascii")
-        place = 0
-        for line in filter(lambda line: not line.startswith("#"), text.splitlines()):
-            day, *shorts = line.split()
-            for short in shorts:
-                found.setdefault(short[:FEWEST], []).append(DatedCommit(name, short, day, place))
-                place += 1
+        found[name] = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     return found
+
+
+def _beginning_with(digits: str) -> Iterator[DatedCommit]:
+    """The commits of the lists whose first digits are these."""
+    for name, text in _lists().items():
+        for found in re.finditer(f" ({digits}[0-9a-f]*)", text):
+            day = text[text.rfind("\n", 0, found.start()) + 1 :].partition(" ")[0]
+            yield DatedCommit(name, found[1], day, text.count(" ", 0, found.start()))
 
 
 @lru_cache(maxsize=256)
 def commit_of(git_hash: str) -> DatedCommit | None:
     """The commit of the shipped lists that a `git_hash` names, None if none or more than one fits."""
     sha = parse_git_hash(git_hash).sha
-    fit = [one for one in _dated().get(sha[:FEWEST], ()) if sha.startswith(one.short) or one.short.startswith(sha)]
+    known = _beginning_with(sha[:FEWEST]) if sha else ()
+    fit = [one for one in known if sha.startswith(one.short) or one.short.startswith(sha)]
     return fit[0] if len(fit) == 1 else None
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
+
+import msgspec
 
 from bot.evaluation.benchmarks.catalogue import find_group, members_of
 from bot.evaluation.benchmarks.harness import known_commit
@@ -63,8 +64,7 @@ def subject_names() -> frozenset[str]:
     return frozenset(members_of(group) if group else ())
 
 
-@dataclass(frozen=True, slots=True)
-class Recognition:
+class Recognition(msgspec.Struct, frozen=True, gc=False):
     """The family, and why: `evidence` speaks for it, `against` are facts that contradict it."""
 
     family: Family

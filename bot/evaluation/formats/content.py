@@ -14,6 +14,7 @@ from io import StringIO
 from itertools import islice
 from typing import Any
 
+import msgspec
 from jiter import from_json
 
 from bot.errors import MalformedResult, UnknownFormat
@@ -286,15 +287,13 @@ def _not_json(data: bytes, error: str) -> MalformedResult:
     return MalformedResult(f"is not JSON: {reason}", line=line)
 
 
-@dataclass(slots=True)
-class _Object:
+class _Object(msgspec.Struct, gc=False):
     """An object with all its pairs, so that no value hides another."""
 
     pairs: list[tuple[str, Any]]
 
 
-@dataclass(slots=True)
-class _Number:
+class _Number(msgspec.Struct, gc=False):
     """A number as it is spelled: 1, 1.0 and "1" are three values."""
 
     text: str

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+import msgspec
 
 from bot.errors import MalformedResult
 from bot.evaluation.finding import examples
@@ -30,8 +31,7 @@ MOST_NAMES, MOST_STARS = 6, 8  # of a pattern of paths
 WITH = {"of": ("right", "solved"), "reduce": ("trials",), "question": ("trials",)}
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
+class Value(msgspec.Struct, frozen=True, gc=False):
     """Where one kind of number lies, and what it is called, see `FormValue`.
 
     `kind` is value, right, solved or trials, `place` where that is; `check` is the value beside counts that give it.
@@ -62,8 +62,7 @@ class Value:
         return self.most or 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
+class Form(msgspec.Struct, frozen=True, gc=False):
     """A form with its places parsed; `pattern` is that of its `files` as it is written."""
 
     id: str

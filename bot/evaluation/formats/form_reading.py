@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from math import comb, fsum, isfinite, isnan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -56,17 +55,16 @@ class ReadNumber(msgspec.Struct, frozen=True, gc=False):
     samples: int | None = None
 
 
-@dataclass(slots=True)
-class LeafSeen:
+class LeafSeen(msgspec.Struct, gc=False):
     """What the rows of one measurement say of a leaf."""
 
-    numbers: dict[str, Any] = field(default_factory=dict)
-    pointers: dict[str, str] = field(default_factory=dict)
-    ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
-    less: list[str] = field(default_factory=list)
-    samples: set[int] = field(default_factory=set)
+    numbers: dict[str, Any] = {}
+    pointers: dict[str, str] = {}
+    ranges: dict[str, tuple[float, float]] = {}
+    less: list[str] = []
+    samples: set[int] = set()
     epochs: int = 1
-    contradicted: dict[str, str] = field(default_factory=dict)
+    contradicted: dict[str, str] = {}
 
     def result(self) -> LeafResult:
         """The leaf; of several counts of samples none is its own."""
@@ -84,20 +82,18 @@ class LeafSeen:
         )
 
 
-@dataclass(slots=True)
-class PooledTrials:
+class PooledTrials(msgspec.Struct, gc=False):
     """The trials of one part of the form in all rows of a measurement: by leaf and metric, then by question.
 
     `first` is where those of a leaf and metric begin, with the row; a trial that is no outcome spoils them all.
     """
 
-    questions: dict[tuple[str, str], dict[str, list[float]]] = field(default_factory=dict)
-    first: dict[tuple[str, str], tuple[Match, Match]] = field(default_factory=dict)
+    questions: dict[tuple[str, str], dict[str, list[float]]] = {}
+    first: dict[tuple[str, str], tuple[Match, Match]] = {}
     is_spoiled: bool = False
 
 
-@dataclass(slots=True)
-class MeasuredRows:
+class MeasuredRows(msgspec.Struct, gc=False):
     """The measurement of one model while its rows are read; `pointer` is where the model is named."""
 
     model: Model
@@ -105,10 +101,10 @@ class MeasuredRows:
     date: float | None
     settings: Mapping[str, str]
     pointer: str
-    rows: list[Any] = field(default_factory=list)
-    trials: dict[int, PooledTrials] = field(default_factory=dict)
-    leaves: dict[str, LeafSeen] = field(default_factory=dict)
-    misread: list[Misread] = field(default_factory=list)
+    rows: list[Any] = []
+    trials: dict[int, PooledTrials] = {}
+    leaves: dict[str, LeafSeen] = {}
+    misread: list[Misread] = []
 
     @property
     def key(self) -> tuple[Any, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
+
+import msgspec
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
@@ -39,8 +40,7 @@ FILTERS = ("strict-match", "strict_match", "none", "get-answer", "get_response",
 LAST_FILTER = "flexible-extract"  # what it finds wherever it stands is the more generous of two
 
 
-@dataclass(frozen=True, slots=True)
-class Rerun:
+class Rerun(msgspec.Struct, frozen=True, gc=False):
     """The tasks of a model to measure again, by their keys in the format.
 
     `num_fewshot` is None if any number of shots will do, `settings` are the generation settings of the result that
@@ -78,8 +78,7 @@ def has_keys(*keys: str) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, dict) and all(key in value for key in keys)
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True, gc=False):
     """A kind of file that is no result.
 
     `title` is its name with an article, `advice` says what to do. `has_head` tests the first bytes, `has_value` the
@@ -93,8 +92,7 @@ class Kind:
     has_value: Callable[[Any], bool] = lambda _: False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Format:
+class Format(msgspec.Struct, frozen=True, eq=False):
     """A result format.
 
     `recognise` looks at the content alone, never at a name; it may raise MalformedResult where the content is broken.
@@ -144,7 +142,7 @@ class Format:
     templating: str = "the chat template"
     logging: str = ""
     shows: frozenset[Literal["num_fewshot", "samples"]] = frozenset({"num_fewshot", "samples"})
-    larger: Mapping[bytes, int] = field(default_factory=dict)
+    larger: Mapping[bytes, int] = {}
     suffixes: tuple[str, ...] = ()
     when_large: Callable[[bytes], str] = lambda _: ""
     is_percent: Callable[[str], bool] = lambda _: False

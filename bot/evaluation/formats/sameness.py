@@ -11,9 +11,8 @@ import ast
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import translate
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib.resources import files
 from typing import Any, Literal, NamedTuple
 
@@ -80,20 +79,24 @@ def _tables() -> dict[str, _Table]:
     return msgspec.toml.decode(text, type=dict[str, _Table])
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """Names of arguments: those that are written out, and the pattern of those with stars."""
+class _Names(msgspec.Struct, frozen=True, dict=True):
+    """Names of arguments: those that are written out, and those with stars."""
 
     whole: frozenset[str]
-    starred: re.Pattern[str]
+    with_stars: tuple[str, ...]
+
+    @cached_property
+    def starred(self) -> re.Pattern[str]:
+        """The pattern of those with stars, which most names do not need."""
+        return re.compile("|".join(map(translate, self.with_stars)) or "(?!)")
 
     def has(self, name: str) -> bool:
         return name in self.whole or self.starred.match(name) is not None
 
 
 def _list_of(names: Collection[str]) -> _Names:
-    starred = [name for name in names if "*" in name]
-    return _Names(frozenset(names) - set(starred), re.compile("|".join(map(translate, starred)) or "(?!)"))
+    starred = tuple([name for name in names if "*" in name])
+    return _Names(frozenset(names) - set(starred), starred)
 
 
 @cache

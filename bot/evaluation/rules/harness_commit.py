@@ -9,8 +9,9 @@ directory, which may be the user's own repository.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
+
+import msgspec
 
 from bot.evaluation.benchmarks.harness import (
     RELEASE,
@@ -31,8 +32,7 @@ if TYPE_CHECKING:
     from bot.evaluation.rules.rule import Facts
 
 
-@dataclass(frozen=True, slots=True)
-class HarnessAnswer:
+class HarnessAnswer(msgspec.Struct, frozen=True, gc=False):
     """The answer about a result's harness, and why; `span` is the number of the accepted range that it lies in."""
 
     answer: CommitAnswer

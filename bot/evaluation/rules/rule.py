@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import logging
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
@@ -50,8 +48,7 @@ class KnownDocuments(NamedTuple):
     scoring: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True, gc=False):
     """Facts from outside the results. The caller looks them up before: no rule looks anything up.
 
     `today` decides whether a waiver still holds (None: none does), and which dates lie in the future. `commits` answers
@@ -67,17 +64,17 @@ class Facts:
     """
 
     today: date | None = None
-    commits: Mapping[str, CommitFact] = field(default_factory=dict)
-    same_values: Mapping[str, str] = field(default_factory=dict)
+    commits: Mapping[str, CommitFact] = {}
+    same_values: Mapping[str, str] = {}
     waivers: tuple[Waiver, ...] = ()
-    committed: Mapping[str, float] = field(default_factory=dict)
-    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
-    spellings: Mapping[str, str] = field(default_factory=dict)
-    documents: Mapping[tuple[str, str], KnownDocuments] = field(default_factory=dict)
-    logs: Mapping[str, str] = field(default_factory=dict)
-    alike: Mapping[str, Alike] = field(default_factory=dict)
-    unmatched: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    committed: Mapping[str, float] = {}
+    owners: Mapping[str, tuple[str, ...]] = {}
+    names: Mapping[str, str] = {}
+    spellings: Mapping[str, str] = {}
+    documents: Mapping[tuple[str, str], KnownDocuments] = {}
+    logs: Mapping[str, str] = {}
+    alike: Mapping[str, Alike] = {}
+    unmatched: Mapping[str, Sequence[str]] = {}
 
 
 NO_FACTS = Facts()
@@ -250,8 +247,7 @@ def with_groups(keys: list[str], result: Result) -> list[str]:
     return keys
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(msgspec.Struct, frozen=True):
     """A registered rule.
 
     `check` judges a Case, a RowCase, or the Problem of a file that no format reads.
@@ -383,7 +379,7 @@ def waive(finding: Finding, leaderboard: Leaderboard, facts: Facts, submissions:
         if is_asked and any(_covers(waiver, submission) for submission in submissions):
             by = Waived(waiver.rule, waiver.who, waiver.reason, str(waiver.until))
             message = f"{finding.message} (waived by {by.who} until {by.until}: {by.reason})"
-            return dataclasses.replace(finding, severity=Severity.WARNING, message=message, waived=by)
+            return replace(finding, severity=Severity.WARNING, message=message, waived=by)
     return finding
 
 

@@ -22,7 +22,6 @@ leaderboard: open-llm-v1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 
@@ -52,8 +51,7 @@ def silent_change(case: Case) -> Violations:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class SilentChange:
+class SilentChange(msgspec.Struct, frozen=True, gc=False):
     """A change of tasks that kept their version.
 
     `release` is the first release with it, or `fork` the first commit of the leaderboard's fork. It concerns the leaves

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from datetime import date
 from math import inf
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.evaluation.identity import identified, is_hub_id
 from bot.evaluation.join import join_rows
@@ -60,8 +61,7 @@ class KnownRows(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Judge:
+class Judge(msgspec.Struct, frozen=True):
     """Judges submissions for one caller: a command, the Action, a watch, a page, or `verify`.
 
     `today`, `waivers`, `owners` and `names` are the facts of these names, see `Facts`. `look_up` answers for harness
@@ -73,11 +73,11 @@ class Judge:
     leaderboard: Leaderboard
     today: date | None
     waivers: Sequence[Waiver] = ()
-    owners: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    names: Mapping[str, str] = field(default_factory=dict)
+    owners: Mapping[str, tuple[str, ...]] = {}
+    names: Mapping[str, str] = {}
     look_up: LookUp = no_look_up
     known: KnownRows | None = None
-    recorded: Mapping[str, RowFacts] = field(default_factory=dict)
+    recorded: Mapping[str, RowFacts] = {}
 
     def judge(
         self,
@@ -112,7 +112,7 @@ class Judge:
         copies = {row.key for row in judgement.rows if row.key.text in same or row.key.text in alike}
         again = join_rows(judgement.verdicts, self.leaderboard, replace(facts, same_values=same, alike=alike), copies)
         told = {row.key: row for row in again}
-        return msgspec.structs.replace(judgement, rows=tuple([told.get(row.key, row) for row in judgement.rows]))
+        return replace(judgement, rows=tuple([told.get(row.key, row) for row in judgement.rows]))
 
     def _facts(self, found: Iterable[Parsed], committed: Mapping[str, float]) -> Facts:
         return Facts(

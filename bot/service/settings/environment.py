@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bot.errors import CallError
-from bot.publishing.addresses import link_to_github_of
 
 if TYPE_CHECKING:  # `--version` loads this file, and no platform
     from bot.platforms.platform import Access, GitHubApp
@@ -27,6 +26,7 @@ def read_access(environ: Mapping[str, str] = os.environ) -> Access:
     From then on links to GitHub lead to where this API has its pages.
     """
     from bot.platforms.platform import GITHUB_API_URL, HF_ENDPOINT, Access
+    from bot.publishing.addresses import link_to_github_of
 
     hf_token, github = token_in(environ, "HF_TOKEN"), address_in(environ, "GITHUB_API_URL", GITHUB_API_URL)
     link_to_github_of(github)
