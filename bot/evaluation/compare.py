@@ -55,6 +55,9 @@ AROUND = re.compile(r"chat_template|system_|multiturn|_start_space|fewshot_seed"
 MOVES = ("implementation", "silent change", "num_fewshot", "chat template", "limit")
 AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
+# Two implementations of MMLU that score the same answers, and ask with other line breaks.
+OF_ONE_SCORER = {Family.ONE_NEWLINE: Family.LETTERS}
+LINE_BREAKS = {Family.LETTERS: "two", Family.ONE_NEWLINE: "one"}
 TEMPLATES: Mapping[bool | None, str] = {True: "yes", False: "no", None: ""}  # what is said of the chat template
 OF_WEIGHTS = ("size in bytes", "parameters")
 # What a tool writes down where it is given.
@@ -195,7 +198,8 @@ class ComparedTask:
 class RunComparison:
     """Two measurements side by side; `average` is None where the tasks have no common scale.
 
-    `columns` are those that do not count, each with its title and both values.
+    `columns` are those that do not count, each with its title and both values. `other_numbers` are those that differ
+    and are not compared, as "metric of task".
     """
 
     first: str
@@ -207,13 +211,24 @@ class RunComparison:
     only: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
     has_logs: bool = True
     columns: tuple[tuple[str, float, float], ...] = ()
+    other_numbers: tuple[str, ...] = ()
+
+    @property
+    def are_compared_equal(self) -> bool:
+        """Tell whether all compared numbers are equal, so many and so different ones that it is no accident."""
+        values = [one.values for one in self.tasks]
+        are_equal = len(self.equal_tasks) == len(self.tasks)
+        return are_equal and len(set(values)) > 1 and not any(self.only) and not any(one.why for one in self.tasks)
 
     @property
     def is_same(self) -> bool:
-        """Tell whether both have the same numbers, in so many tasks and so different ones that it is no accident."""
-        values = [one.values for one in self.tasks]
-        are_equal = all(first == second for first, second in values)
-        return are_equal and len(set(values)) > 1 and not any(self.only) and not any(one.why for one in self.tasks)
+        """Tell whether both have the same numbers, also those that are not compared."""
+        return self.are_compared_equal and not self.other_numbers
+
+    @property
+    def equal_tasks(self) -> list[str]:
+        """The tasks whose two values are equal to the last digit."""
+        return [one.id for one in self.tasks if one.values[0] == one.values[1]]
 
     def worse(self, margin: float = 0.0) -> list[str]:
         """The tasks, and the average, that are worse beyond chance and by more than a margin in percentage points."""
@@ -248,7 +263,25 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
     columns = tuple(
         (title, value, second.columns[title]) for title, value in first.columns.items() if title in second.columns
     )
-    return RunComparison(first.name, second.name, differing, equal, tasks, average, (only[0], only[1]), logs, columns)
+    return RunComparison(
+        first.name, second.name, differing, equal, tasks, average, (only[0], only[1]), logs, columns,
+        other_numbers=tuple(_other_numbers(first, second, shared)),
+    )  # fmt: skip
+
+
+def _other_numbers(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[str]:
+    """The numbers of shared leaves that differ and that no task is made of; errors are none of them."""
+    for task in shared:
+        own = {one.metric for one in (first.tasks[task], second.tasks[task])}
+        for leaf in first.tasks[task].leaves:
+            rows = [run.sources[leaf] for run in (first, second) if leaf in run.sources]
+            if len(rows) < 2 or rows[0].result.format != rows[1].result.format:
+                continue
+            one, other = (each.result.leaves[each.key].numbers for each in rows)
+            for name in format_of(rows[0].result.format).metrics_in(one):
+                differs = measured(one[name]) != measured(other.get(name)) and name in other
+                if differs and name not in own and not ERRORS.search(name):
+                    yield f"{name.removesuffix(',none')} of {leaf}"
 
 
 def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
@@ -606,7 +639,7 @@ def _task_of(
     known = [one for one in counts if one is not None]
     sizes = [leaves[key].samples or (one[1] if one else 0) for key, one in zip(keys, counts, strict=True)]
     samples = sum(sizes) if all(sizes) else None
-    points = _points_of(values, is_percent=bool(format_id) and format_of(format_id).is_percent(metric))
+    points = _points_of(values, metric, format_id)
     if len(known) == len(keys) and not _is_plain(row.get(metric), values, known):
         right, asked = sum(one[0] for one in known), sum(one[1] for one in known)
         if is_nested:
@@ -630,11 +663,16 @@ def _is_plain(said: object, values: Sequence[float], counts: Sequence[tuple[int,
     return isinstance(said, float) and [isclose(said, mean, abs_tol=1e-6) for mean in means] == [True, False]
 
 
-def _points_of(values: Sequence[float], *, is_percent: bool) -> float:
-    """How many percentage points one of the unit of these values is, 0 where they are no shares."""
-    if is_percent:
+def _points_of(values: Sequence[float], metric: str, format_id: str) -> float:
+    """How many percentage points one of the unit of a metric is, 0 where these values are no shares."""
+    known = format_of(format_id)
+    kind = kind_of(known.split_key(metric)[0])
+    if kind is not None and not kind.is_share:
+        return 0.0
+    if known.is_percent(metric):
         return 1.0 if all(abs(value) <= 100 for value in values) else 0.0
-    return 100.0 if all(0 <= value <= 1 for value in values) else 0.0
+    low = kind.range[0] if kind is not None else 0.0
+    return 100.0 if all(low <= value <= 1 for value in values) else 0.0
 
 
 def _error(right: int, asked: int) -> float:
@@ -690,6 +728,7 @@ def _leaf_settings(sources: Mapping[str, LeafSource]) -> dict[str, dict[str, str
         "version": {key: str(leaf.version) for key, leaf in leaves.items() if leaf.version is not None},
         "until": {key: repr(leaf.until) for key, leaf in leaves.items() if leaf.until},
         "implementation": {},
+        "line breaks": {},
         "silent change": {},
     }
     if often := {key: str(leaf.epochs) for key, leaf in leaves.items() if leaf.epochs > 1}:
@@ -703,7 +742,10 @@ def _leaf_settings(sources: Mapping[str, LeafSource]) -> dict[str, dict[str, str
         if recognised is not None and recognised.family is not Family.UNKNOWN:
             subjects = {id(one) for one in subjects_of(result).values()}
             asked = [leaf for leaf in own if id(leaves[leaf]) in subjects]
-            found["implementation"] |= dict.fromkeys(asked, TITLES[recognised.family])
+            family = recognised.family
+            found["implementation"] |= dict.fromkeys(asked, TITLES[OF_ONE_SCORER.get(family, family)])
+            if family in LINE_BREAKS:
+                found["line breaks"] |= dict.fromkeys(asked, LINE_BREAKS[family])
         for leaf, key in own.items():
             changes = [
                 one.what for one in silent_changes() if one.covers(key, leaves[leaf]) and one.is_in(result.harness)

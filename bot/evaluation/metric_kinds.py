@@ -13,13 +13,17 @@ PLACEHOLDERS = (-1, 999)  # what tools write where nothing was measured
 
 
 class MetricKind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Metrics of one kind: their names as shell patterns, and what their values can be."""
+    """Metrics of one kind: their names as shell patterns, and what their values can be.
+
+    `is_share` is false of perplexities, losses and distances, which are never shown in percent.
+    """
 
     names: tuple[str, ...]
     range: tuple[float, float]
     higher_is_better: bool = True
     zeros_and_ones: bool = False
     is_guessed: bool = True
+    is_share: bool = True
 
 
 @cache

@@ -47,8 +47,9 @@ def sentence_of(
     parts = [_result(comparison, first, second, escape)]
     if names:
         parts.append(f"They were measured differently: {names}.")
-    is_told = comparison.is_same or over_tasks(comparison)
-    if whole and not whole.why and len(comparison.tasks) > 1 and not is_told:
+    is_told = comparison.are_compared_equal or over_tasks(comparison)
+    is_tested = whole is not None and any(not one.why for one in comparison.tasks)
+    if is_tested and len(comparison.tasks) > 1 and not is_told:
         parts.append(_counted_tasks(comparison.tasks, second))
     return " ".join(parts)
 
@@ -106,10 +107,17 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
         answers = ", and the same questions right" if set(flips) == {(0, 0)} else ""
         numbers = f"the same numbers in all {len(comparison.tasks)} tasks{answers}"
         return f"{_capital(first)} and {second} have {numbers}: one may be a copy or a repeat of the other."
+    if comparison.are_compared_equal:
+        differ = escape(first_few(comparison.other_numbers, MOST_TASKS))
+        return f"{_capital(first)} and {second} are equal in the metrics compared, and differ in others: {differ}."
     if whole is None:
         return _counted_tasks(comparison.tasks, second)
-    if whole.conclusion == "not comparable":
-        return f"The two are not comparable: {escape(whole.why)}."
+    if whole.why:
+        broken, count = sum(bool(one.why) for one in comparison.tasks), len(comparison.tasks)
+        if broken == count:
+            return f"The two are not comparable: {escape(whole.why)}."
+        are = "is" if broken == 1 else "are"
+        return f"{broken} of {count} tasks {are} not comparable ({escape(whole.why)}), so the averages are not."
     off = _points(abs(whole.contrast.difference), whole)
     count = len(comparison.tasks)
     is_one = count == 1
@@ -281,6 +289,9 @@ def _methods(comparison: RunComparison) -> list[str]:
     if unsure and len(comparison.tasks) > 1:
         least = first_few([f"{visible(one.id)} {_points(one.smallest or 0.0, one)}" for one in unsure], MOST_TASKS)
         lines.append(f"Differences below these would often be missed: {least}.")
+    equal, count = len(comparison.equal_tasks), len(comparison.tasks)
+    if equal and not comparison.are_compared_equal:
+        lines.append(f"Equal to the last digit: {equal} of {counted(count, 'task')}.")
     untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
     lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []
     reverse = [one.id for one in comparison.tasks if one.less_is_better]

@@ -317,7 +317,7 @@ def test_other_questions_under_one_name_are_not_compared(tmp_path: Path) -> None
     done = call(*runs, "--fail-on", "lower")
     assert done.returncode == 0, done.stderr
     assert "logic: no question is the same in both logs of 100; `--samples none` compares without them" in done.stdout
-    assert "The two are not comparable: logic: no question is the same" in done.stdout
+    assert "1 of 3 tasks is not comparable (logic: no question is the same" in done.stdout
 
 
 def test_a_cut_log_is_named_and_its_task_compared_without_pairs(tmp_path: Path) -> None:

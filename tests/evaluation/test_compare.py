@@ -911,6 +911,58 @@ def test_mmlu_of_harness_3_is_compared_with_that_of_harness_4_by_its_implementat
     assert named(found)[0] == "MMLU implementation"
 
 
+def subjects(commit: str, version: str, right: int, **rows: dict[str, float]) -> dict[str, Any]:
+    """Two subjects of MMLU by harness 0.4 at a commit, like JL-er/lm-evaluation-harness-results, with other tasks."""
+    data, share = base(), right / 120
+    row = {"acc,none": share, "acc_stderr,none": sqrt(share * (1 - share) / 119)}
+    data |= {"results": {**{f"mmlu_{name}": row for name in SUBJECTS}, **rows}, "groups": {}, "n-samples": {}}
+    data |= {"group_subtasks": {"mmlu": [f"mmlu_{name}" for name in SUBJECTS]}, "n-shot": {}, "git_hash": commit}
+    data |= {"versions": dict.fromkeys(data["results"], 1.0), "lm_eval_version": version}
+    return data | {"configs": {key: {"task": key} for key in data["results"]}}
+
+
+def test_letters_of_mmlu_that_differ_by_a_line_break_of_the_prompt_are_compared() -> None:
+    found = compare(run(subjects("3fa4fd7", "0.4.3", 60)), run(subjects("bdd4af0", "0.4.8", 61)))
+    assert (found.tasks[0].why, found.tasks[0].conclusion) == ("", "not separable")
+    line = next(one for one in found.settings if one.name.startswith("line breaks"))
+    assert (line.values, line.breaks) == (("one", "two"), False)
+    assert "letters are scored in both" in line.effect
+    assert "MMLU implementation" not in named(found)
+
+
+def test_which_task_is_not_comparable_is_said_and_the_others_are_counted() -> None:
+    one, other = run(toys(toy_a=0.25, toy_b=0.5), "toy_a", "toy_b"), run(toys("toy_a"), "toy_a", "toy_b")
+    why = "toy_a: other metrics: acc and exact_match"
+    said = f"1 of 2 tasks is not comparable ({why}), so the averages are not."
+    assert sentence_of(compare(one, other)) == f"{said} Task by task, B is not separable in 1, not comparable in 1."
+
+
+def test_equal_compared_numbers_are_no_copy_where_others_differ_and_equal_tasks_are_counted() -> None:
+    """Like negotiationtom_intention of Qwen3-8B, whose two runs differ in its F1 alone."""
+    rows = {"toy_a": {"exact_match,none": 0.2}, "toy_b": {"acc,none": 0.45}}
+    row = {"toy_a": {**rows["toy_a"], "micro_f1,none": 0.30188, "micro_f1_stderr,none": "N/A"}}
+    again = {"toy_a": {**rows["toy_a"], "micro_f1,none": 0.28571, "micro_f1_stderr,none": "N/A"}}
+    one, other, third = (
+        run(toys() | {"results": rows | of, "group_subtasks": {}, "n-samples": {}})
+        for of in (row, again, {"toy_a": {**row["toy_a"], "exact_match,none": 0.3}})
+    )
+    assert compare(one, one).is_same
+    said = "A and B are equal in the metrics compared, and differ in others: micro_f1 of toy_a."
+    assert sentence_of(compare(one, other)) == said
+    assert "Equal to the last digit: 1 of 2 tasks." in comparison_text(compare(one, third))
+
+
+def test_the_unit_is_that_of_the_metric_and_not_of_the_sign() -> None:
+    rows = {"cola": {"mcc,none": -0.0041, "mcc_stderr,none": 0.03}, "toy": {"acc,none": 0.5, "acc_stderr,none": 0.02}}
+    rows |= {"lambada": {"perplexity,none": 0.9, "perplexity_stderr,none": 0.1}}
+    data = toys() | {"results": rows, "group_subtasks": {}, "n-samples": {}}
+    assert {one.id: one.points for one in run(data).tasks.values()} == {"cola": 100.0, "toy": 100.0, "lambada": 0.0}
+    one, other = run(data, "cola", "toy"), run(data | {"results": {**rows, "cola": {"mcc,none": 0.01}}}, "cola", "toy")
+    average = compare(one, other).average
+    assert average is not None
+    assert average.values == pytest.approx((0.24795, 0.255))
+
+
 def test_a_benchmark_is_one_task_whatever_two_formats_call_it() -> None:
     rows = {"harness|arc:challenge|25": {"acc_norm": 0.54, "acc_norm_stderr": 0.0145}}
     first = json.dumps({"results": rows, "versions": {}, "config_general": {"model_name": "acme/a"}}).encode()

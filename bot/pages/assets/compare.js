@@ -52,7 +52,7 @@
     const isEqual = isSame({ found, isPart });
     const parts = [isEqual ? `${first} and ${second} have the same numbers in all ${found.length} tasks: one may be a copy or a repeat of the other.` : byHowMuch(first, second, found, isPart, average)];
     if (differing.length) parts.push(`They were measured differently: ${differing.join(", ")}.`);
-    if (!average.why && found.length > 1 && !isEqual && !overTasks(found, average)) parts.push(counted(second, found));
+    if (found.some((one) => !one.why) && found.length > 1 && !isEqual && !overTasks(found, average)) parts.push(counted(second, found));
     return parts.join(" ");
   };
   // As `over_tasks` of bot/reporting/comparison.py.
@@ -67,7 +67,11 @@
     return { side, isMore, said: `over tasks it is ${side} in ${count} of ${differences.length}: ${verdict} (${p >= 0.001 ? `p = ${p.toFixed(3)}` : "p < 0.001"})` };
   };
   const byHowMuch = (first, second, found, isPart, whole) => {
-    if (whole.why) return `The two are not comparable: ${whole.why}.`;
+    if (whole.why) {
+      const broken = found.filter((one) => one.why).length;
+      if (broken === found.length) return `The two are not comparable: ${whole.why}.`;
+      return `${broken} of ${found.length} tasks ${broken === 1 ? "is" : "are"} not comparable (${whole.why}), so the averages are not.`;
+    }
     const off = points(Math.abs(whole.difference));
     const isOne = found.length === 1;
     const scope = isOne ? "" : ` on the average of ${isPart ? `the ${found.length} tasks that both have` : `${found.length} tasks`}`;
