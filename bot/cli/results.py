@@ -34,6 +34,7 @@ from bot.evaluation.finding import counted, examples
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.identity import proposed_names
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.measurement import has_some_leaf
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement
@@ -133,9 +134,10 @@ def _warn_of_other(judgement: Judgement) -> None:
 def _refuse_others(judgement: Judgement, paths: list[str], command: str) -> None:
     """Raise CallError where nobody named a leaderboard to it, and the results have nothing of the default one."""
     read = [verdict for verdict in judgement.verdicts if verdict.result is not None]
-    if not read or any(verdict.measurements and verdict.measurements.present for verdict in read):
-        return
     results = [verdict.result for verdict in read if verdict.result is not None]
+    pairs = [(one.result, one.measurements) for one in read]
+    if not read or any(result and measured and has_some_leaf(result, measured) for result, measured in pairs):
+        return
     formats = ", ".join(dict.fromkeys(one.format for one in results))
     models = examples(list(dict.fromkeys(one.model.id or "a model without a name" for one in results)))
     tasks = examples(list(dict.fromkeys(key for one in results for key in one.leaves)))

@@ -15,7 +15,7 @@ from bot.evaluation.formats.content import PROPOSES
 from bot.evaluation.identity import identified, name_for
 from bot.evaluation.join import join_rows
 from bot.evaluation.leaderboard import Leaderboard, shipped
-from bot.evaluation.measurement import take_measurements
+from bot.evaluation.measurement import has_some_leaf, take_measurements
 from bot.evaluation.rules import RULES
 from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.rule import NO_FACTS, REPORT, Case, Facts, Rule, described, findings_of, waive
@@ -57,7 +57,7 @@ def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterab
     latest = latest_date(facts.today, committed)
     case = Case(parsed.result, leaderboard, measurements, facts, own, latest, parsed.path, parsed.samples)
     found: list[Finding] = []
-    is_foreign = case.takes_format and not measurements.present
+    is_foreign = case.takes_format and not has_some_leaf(parsed.result, measurements)
     for rule in rules:
         is_silent = rule.looks_at and not getattr(parsed.result, rule.looks_at)
         if not (is_silent or (is_foreign and rule.id in OF_MEASUREMENTS)):

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from bot.evaluation.aggregates import is_mean_of_proportions, right_answers, samples_behind, whole
+from bot.evaluation.benchmarks.catalogue import catalogue
 from bot.evaluation.definition import AcceptedDefinition, declared_definition, definition_of, text_of
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats.fields import arguments
@@ -19,6 +20,8 @@ from bot.evaluation.leaderboard import Leaderboard, leaves_like
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.task import Leaf, Metric, Task
 
+OUTPUT = "output_type"  # the field of a definition with the kind of request
+LOG_LIKELIHOODS = frozenset({"multiple_choice", "loglikelihood", "loglikelihood_rolling"})  # those without answers
 GREEDY = {"do_sample": "False", "temperature": "0"}  # what a definition leaves out
 CACHED = 64  # declarations and formats whose requirements are kept
 
@@ -206,6 +209,11 @@ def _recovered(share: float, error: float) -> int | None:
     return samples if samples is not None and right_answers(share, samples) is not None else None
 
 
+def has_some_leaf(result: Result, measurements: Measurements) -> bool:
+    """Tell whether a result has a leaf of the leaderboard, be it without the metric that the leaderboard takes."""
+    return bool(measurements.present) or any(one.leaf_key in result.leaves for one in measurements.missing)
+
+
 def definitions_of(measurements: Measurements) -> dict[str, str]:
     """The digest of the definition of each leaf, where its file records one."""
     return {one.required.leaf.id: one.leaf.definition for one in measurements.present if one.leaf.definition}
@@ -248,6 +256,15 @@ def refuses_gen_kwargs(leaderboard: Leaderboard, result: Result) -> bool:
     return bool(pairs) and any(
         _refuses(required, result, pairs) for required in required_metrics(leaderboard, result.format)
     )
+
+
+def needs_log_likelihoods(required: RequiredMetric, format_id: str) -> bool:
+    """Tell whether answers are given and their log-likelihoods compared: by the definitions, else the catalogue."""
+    outputs = {text_of(value) for one in required.definitions for value in one.values(OUTPUT)}
+    if outputs:
+        return outputs <= LOG_LIKELIHOODS
+    known = catalogue().find(format_id, required.leaf_key)
+    return known is not None and known.guessable.choices is not None and required.metric.name in {"acc", "acc_norm"}
 
 
 def _refuses(required: RequiredMetric, result: Result, given: Mapping[str, str]) -> bool:

@@ -19,7 +19,8 @@ from bot import __version__
 from bot.cli.app import SOURCES, app
 from bot.evaluation.rules import ALL_RULES
 from tests.command import BOT, bot
-from tests.evaluation.judging import EXAMPLES, KESTREL, ROOT, base_v1
+from tests.evaluation.judging import EXAMPLES, KESTREL, ROOT, base_v1, patched
+from tests.evaluation.parts import only
 from tests.service.test_rows_beside import BESIDE, LOWER
 from tests.world.local_git import git
 from tests.world.results import TINY, result
@@ -245,6 +246,15 @@ def test_results_of_another_shipped_leaderboard_are_said_to_be_its(command: str,
         assert (status, shown) == (2, "")
         assert f"they have the tasks of open-llm-v1: leaderboard-bot {command} {tmp_path}/v1.json -" in said
     assert "open-llm-v1" not in bot(command, KESTREL)[2] + bot(command, tmp_path / "v1.json", "-l", "open-llm-v1")[2]
+
+
+def test_tasks_of_the_default_leaderboard_with_another_metric_are_not_called_foreign(tmp_path: Path) -> None:
+    leaf = "leaderboard_gpqa_diamond"
+    data = only(patched({f"/results/{leaf}": {"exact_match,get-answer": 0.4}}), {leaf})
+    (tmp_path / "x.json").write_text(json.dumps(data))
+    shown = bot("check", tmp_path / "x.json")
+    assert shown[:2] == bot("check", tmp_path / "x.json", "-l", "open-llm-v2")[:2]
+    assert "has no acc_norm,none, which GPQA needs; it has exact_match,get-answer" in " ".join(shown[1].split())
 
 
 def test_a_new_row_says_how_it_differs_from_another_of_its_model(tmp_path: Path) -> None:

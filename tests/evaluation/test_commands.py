@@ -19,6 +19,7 @@ from bot.evaluation.benchmarks.harness import RELEASE
 from bot.evaluation.finding import Finding
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.formats.lm_eval_04 import install
+from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model
 from bot.evaluation.submission import parse_submission
 from bot.pages.environment import shell
@@ -120,6 +121,55 @@ def test_where_no_command_can_work_there_is_none(changes: dict[str, Any]) -> Non
     finding = missing(lacking(**changes))
     assert finding.command == ""
     assert finding.hint == "measure it with 5 shots (lm-eval 0.4.9)"
+
+
+def by_service(source: str, leaf: str) -> Finding:
+    """What is said of one leaf that is missing from a file of a service."""
+    data = base()
+    for name in ("results", "configs", "versions", "n-shot", "n-samples"):
+        data[name].pop(leaf)
+    changes = {"/model_source": source, "/config/model_args": "model=kestrel,base_url=http://localhost:8000/v1"}
+    return missing(patched(changes, data))
+
+
+@pytest.mark.parametrize("source", ["openai-chat-completions", "local-chat-completions", "anthropic-chat", "litellm"])
+def test_no_chat_service_is_asked_for_log_likelihoods(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """lm-eval ends such a run with NotImplementedError; the answers of other tasks a chat gives."""
+    finding = by_service(source, PRO)
+    assert finding.command == ""
+    assert finding.hint == (
+        "measure it with 5 shots (lm-eval 0.4.9), with the model loaded locally or behind a completions endpoint "
+        "(local-completions) that echoes prompts with their logprobs: this board compares log-likelihoods in MMLU-PRO "
+        "(multiple_choice), and no chat service gives them"
+    )
+    assert parsed_by_the_harness(by_service(source, "leaderboard_ifeval").command, monkeypatch).model == source
+
+
+def test_a_board_without_definitions_knows_what_compares_log_likelihoods_from_the_catalogue() -> None:
+    text = """title = "Board"
+description = "Two tasks."
+[harness]
+formats = ["lm-eval-0.4"]
+[[tasks]]
+id = "arc"
+title = "ARC"
+metrics = [{ name = "acc_norm" }]
+num_fewshot = 25
+leaves = [{ id = "arc_challenge" }]
+[[tasks]]
+id = "gsm8k"
+title = "GSM8K"
+metrics = [{ name = "exact_match", filter = "strict-match" }]
+num_fewshot = 5
+leaves = [{ id = "gsm8k" }]
+"""
+    data = only(patched({"/model_source": "local-chat-completions", "/config/model_args": "model=kestrel"}), {"gsm8k"})
+    data["results"] = {"gsm8k": {"exact_match,flexible-extract": 0.5}}
+    found = judgement_of({"results_x.json": data}, parse_leaderboard(text, "board", "board.toml")).rows[0].findings
+    hints = {one.task: (one.hint, bool(one.command)) for one in found if one.rule == "missing-task"}
+    assert "this board compares log-likelihoods in ARC (multiple_choice)" in hints["arc"][0]
+    assert hints["arc"][1] is False
+    assert hints["gsm8k"] == ("measure it:", True)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from bot.evaluation.rules.rule import Case, Facts, Rule, Violation
 from bot.evaluation.submission import parse_submission
 from tests.evaluation.inspect_logs import header
 from tests.evaluation.judging import ABSENT, ROOT, base, declared, dumps, judgement_of, outcome_of, patched
+from tests.evaluation.parts import only
 
 DAY = date(2026, 6, 1)
 LIMITED = patched({"/config/limit": 50.0})
@@ -232,6 +233,15 @@ def test_of_a_file_with_nothing_of_the_leaderboard_that_is_said_once() -> None:
     assert "subtasks of open-llm-v1 are here" in outcome.findings[0].hint
     assert outcome.row is not None
     assert outcome.row.status == "rejected"
+
+
+def test_a_file_with_a_task_of_the_leaderboard_and_another_metric_says_how_it_was_measured() -> None:
+    leaf = "leaderboard_gpqa_diamond"
+    data = only(patched({"/config/limit": 5, f"/results/{leaf}": {"exact_match,get-answer": 0.4}}), {leaf})
+    outcome = outcome_of(data)
+    said = {finding.rule: finding.message for finding in outcome.findings if not finding.task}
+    assert said["limited-run"] == "the run was limited to 5 samples of each task (--limit)"
+    assert not outcome.measurements.present
 
 
 def test_a_file_of_a_format_that_is_not_taken_is_told_all_that_is_wrong() -> None:

@@ -29,6 +29,7 @@ LOADING = ("hf", "huggingface", "vllm", "sglang", "mamba", "gptqmodel", "steered
 LOCAL = ("nemo", "neuron", "openvino", "optimum", "ipex", "habana", "winml", "deepsparse", "sparseml", "gpt2", "dummy",
          "neox", "transformer", "nnterp", "mockllm", "llava", "qwen")  # fmt: skip
 UNCALLED = ("neox", "dummy")  # classes whose arguments are those of no call
+CHATS = frozenset({"chat", "anthropic", "litellm"})  # words of classes that call services which take chats alone
 INFERENCE = "hf-inference"  # a service of the Hub
 NAME = re.compile(r"[A-Za-z][\w-]{0,60}")
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
@@ -206,6 +207,11 @@ def check_rows(count: int, pointer: str) -> None:
 def is_loaded(source: str) -> bool:
     """Tell whether a model class loads weights itself, instead of calling a service."""
     return source.startswith((*LOADING, *LOCAL)) and not source.startswith(INFERENCE)
+
+
+def takes_chats_alone(source: str) -> bool:
+    """Tell whether a model class calls a service that answers chats, and gives the log-likelihood of no answer."""
+    return not CHATS.isdisjoint(source.split("-"))
 
 
 @lru_cache(maxsize=64)  # a file may have a finding for each of its tasks

@@ -30,7 +30,7 @@ from bot.evaluation.formats.fields import PRECISIONS
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.identity import is_folders, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
-from bot.evaluation.measurement import RequiredMetric, refuses_gen_kwargs, sizes
+from bot.evaluation.measurement import RequiredMetric, has_some_leaf, refuses_gen_kwargs, sizes
 from bot.evaluation.result import HarnessVersion, Result, escape_pointer
 from bot.evaluation.row_key import WHOLE, RowKey
 from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
@@ -55,8 +55,7 @@ def missing_task(case: RowCase) -> Violations:
         for required in row.measurements.missing
         if required.leaf.id not in row.blocked and escape_pointer(required.leaf_key) not in unreadable
     ]
-    has_some = row.measurements.present or any(one.leaf_key in row.result.leaves for one in row.measurements.missing)
-    if not has_some and not row.blocked:
+    if not has_some_leaf(row.result, row.measurements) and not row.blocked:
         yield _nothing(case)
         return
     for found in grouped((required.task.id, required) for required in missing).values():

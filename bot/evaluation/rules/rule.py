@@ -17,10 +17,16 @@ from msgspec.structs import replace
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
-from bot.evaluation.formats.format import Rerun
+from bot.evaluation.formats.format import Rerun, takes_chats_alone
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.likeness import Alike
-from bot.evaluation.measurement import Measurement, Measurements, refuses_gen_kwargs
+from bot.evaluation.measurement import (
+    Measurement,
+    Measurements,
+    needs_log_likelihoods,
+    refuses_gen_kwargs,
+    required_metrics,
+)
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.rules.harness_commit import advised_version
@@ -31,6 +37,10 @@ OnLeaderboard = Callable[[Leaderboard], Severity | None]
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 # An example is lines such as `/results/…: 1`, `(file) …`, or `leaderboard: …`; a remedy may be a sentence.
 DATA = re.compile(r"[/(]|leaderboard: ")
+NO_CHAT = (
+    ", with the model loaded locally or behind a completions endpoint (local-completions) that echoes prompts with "
+    "their logprobs: this board compares log-likelihoods in {} (multiple_choice), and no chat service gives them"
+)
 REPORT = f"report it at {HOME}/issues, with the files"
 log = logging.getLogger(__name__)
 
@@ -227,11 +237,26 @@ def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, st
     advised = advised_version(result.harness, result.format, asked, case.leaderboard, case.facts, newest=newest)
     runs = [Rerun(model, tuple(dict.fromkeys(keys)), shots, settings) for keys, shots in parts]
     commands = [known.rerun(run) if known and known.rerun else "" for run in runs]
+    said = f" ({advised.title})" if advised else ""
+    if takes_chats_alone(model.source) and (unlike := _without_answers(case, asked)):
+        return f"{said}{NO_CHAT.format(examples(unlike))}", ""
     if not commands or not all(commands):
         commands = []
     elif advised and known and known.install:
         commands.insert(0, known.install(*advised, Rerun(model, tuple(asked), None, {})))
-    return f" ({advised.title})" if advised else "", " && ".join(commands)
+    return said, " && ".join(commands)
+
+
+def _without_answers(case: Case | RowCase, keys: Iterable[str]) -> list[str]:
+    """The titles of the tasks behind keys of leaves and groups that need log-likelihoods."""
+    named, left = set[str](), [*keys]
+    while left:  # a file may name a group as its own member
+        if (key := left.pop()) not in named:
+            named.add(key)
+            left += case.result.subtasks.get(key, ())
+    required = required_metrics(case.leaderboard, case.result.format)
+    asked = [one for one in required if one.leaf_key in named and needs_log_likelihoods(one, case.result.format)]
+    return list(dict.fromkeys(one.task.title for one in asked))
 
 
 def with_groups(keys: list[str], result: Result) -> list[str]:

@@ -21,10 +21,8 @@ from __future__ import annotations
 from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.formats.sameness import thinks
+from bot.evaluation.measurement import LOG_LIKELIHOODS, OUTPUT
 from bot.evaluation.rules.rule import Case, Violations, keys_of, rule
-
-OUTPUT = "output_type"
-WITHOUT_ANSWERS = frozenset({"multiple_choice", "loglikelihood", "loglikelihood_rolling"})
 
 
 @rule(Severity.WARNING)
@@ -32,7 +30,7 @@ def thinking_not_used(case: Case) -> Violations:
     """Yield one violation for all such tasks."""
     if not thinks(case.result):
         return
-    found = [one for one in case.measurements.present if _output(case, one.required.leaf_key) in WITHOUT_ANSWERS]
+    found = [one for one in case.measurements.present if _output(case, one.required.leaf_key) in LOG_LIKELIHOODS]
     if found:
         names = examples(keys_of(found))
         message = f"thinking was switched on for log-likelihoods, where the model never thinks: {names}"
