@@ -166,10 +166,10 @@ leaves = [{ id = "gsm8k" }]
     data = only(patched({"/model_source": "local-chat-completions", "/config/model_args": "model=kestrel"}), {"gsm8k"})
     data["results"] = {"gsm8k": {"exact_match,flexible-extract": 0.5}}
     found = judgement_of({"results_x.json": data}, parse_leaderboard(text, "board", "board.toml")).rows[0].findings
-    hints = {one.task: (one.hint, bool(one.command)) for one in found if one.rule == "missing-task"}
-    assert "this board compares log-likelihoods in ARC (multiple_choice)" in hints["arc"][0]
-    assert hints["arc"][1] is False
-    assert hints["gsm8k"] == ("measure it:", True)
+    arc, gsm8k = (one for one in found if one.rule == "missing-task")
+    assert "this board compares log-likelihoods in ARC (multiple_choice)" in arc.hint
+    assert gsm8k.hint.startswith("the board takes exact_match,strict-match: another version of lm-evaluation-harness")
+    assert arc.command == gsm8k.command == ""
 
 
 @pytest.mark.parametrize(

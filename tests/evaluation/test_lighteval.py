@@ -18,7 +18,7 @@ from bot.evaluation.formats.secrets import secrets_in, without_secrets
 from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.result import Result
 from tests.evaluation.drafting import drafted
-from tests.evaluation.judging import base_v1, dumps, patch, stderr
+from tests.evaluation.judging import base_v1, dumps, judgement_of, patch, stderr
 from tests.evaluation.test_properties import JSON, survives
 
 COMMIT, MODEL = "e7" * 20, "a1" * 20
@@ -233,6 +233,22 @@ def test_no_field_begins_another_argument_of_the_command(field: str) -> None:
     result, rerun = read(data), format_of("lighteval").rerun
     assert rerun is not None
     assert not rerun(Rerun(result.model, ("mmlu:anatomy|5",), 5, result.settings))
+
+
+@pytest.mark.parametrize("key", ["lighteval|math_500|0", "lighteval|math_500|4"])
+def test_a_metric_that_another_version_names_is_not_measured_by_the_same_run(key: str) -> None:
+    """Releases from 0.11 on write `pass@k_with_k&n` where older ones wrote `math_pass@1:1_samples`."""
+    data = release_011()
+    board, _ = drafted({**data, "results": {key: binary("pass@k_with_k&n", 101, 500)}})
+    judgement = judgement_of({"x.json": {**data, "results": {key: binary("math_pass@1:1_samples", 101, 500)}}}, board)
+    (found,) = (one for one in judgement.rows[0].findings if one.rule == "missing-task")
+    assert "has no pass@k_with_k&n, which" in found.message
+    assert found.message.endswith("needs; it has math_pass@1:1_samples")
+    assert found.command == ""
+    assert found.hint == (
+        "the board takes pass@k_with_k&n: another version of lighteval or of the task names its metric so; "
+        "this one does not"
+    )
 
 
 def test_a_standard_error_is_spelled_beside_any_name() -> None:

@@ -31,7 +31,7 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.identity import is_folders, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, has_some_leaf, refuses_gen_kwargs, sizes
-from bot.evaluation.result import HarnessVersion, Result, escape_pointer
+from bot.evaluation.result import HarnessVersion, LeafResult, Result, escape_pointer
 from bot.evaluation.row_key import WHOLE, RowKey
 from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule, with_groups
@@ -67,7 +67,7 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     keys = list(dict.fromkeys(required.leaf_key for required in missing))
     known_formats = [case.formats.get(one.leaf.id) or case.leaderboard.formats_of(one.leaf) for one in missing]
     formats = [one for one in case.leaderboard.harness.formats if any(one in some for some in known_formats)]
-    hint, command = _advice(case, keys, task.num_fewshot)
+    hint, command = _advice(case, missing, keys)
     if result.format not in formats and format_of(formats[0]).rerun is None:
         hint, command = f"add a result of it; the board's others are of {format_of(formats[0]).title}", ""
     elif result.format not in formats:
@@ -90,7 +90,7 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     )
 
 
-def _advice(case: RowCase, keys: list[str], num_fewshot: int | None) -> tuple[str, str]:
+def _advice(case: RowCase, missing: list[RequiredMetric], keys: list[str]) -> tuple[str, str]:
     """How to measure what is missing; all of it where no other file joins the row."""
     board, result = case.leaderboard, case.result
     if board.harness.accepted and range_of(result.harness, result.format, board, case.facts) is None:
@@ -100,9 +100,26 @@ def _advice(case: RowCase, keys: list[str], num_fewshot: int | None) -> tuple[st
     elif not case.row.blocked and refuses_gen_kwargs(board, result):  # else `other-task-definition` says it
         what = "it is accepted without --gen_kwargs, and joins no file that has it: measure all tasks without"
     else:
-        return rerun_advice(case, [(keys, num_fewshot)], "measure it")
+        parts, what = [(keys, missing[0].task.num_fewshot)], "measure it"
+        if all(_has_other_metric(result, one) for one in missing):  # the same run again would give it again
+            takes = f"the board takes {missing[0].value_key}"
+            if advised_version(result.harness, result.format, keys, board, case.facts) is None:
+                tool = format_of(result.format).title
+                return f"{takes}: another version of {tool} or of the task names its metric so; this one does not", ""
+            what = f"{takes}: measure it with the task as this version has it"
+        return rerun_advice(case, parts, what)
     by_shots = grouped((task.num_fewshot, leaf.key(result.format)) for task, leaf in board.leaves())
     return rerun_advice(case, [(with_groups(every, result), shots) for shots, every in by_shots.items()], what)
+
+
+def _has_other_metric(result: Result, required: RequiredMetric) -> bool:
+    """Tell whether a result has another metric of a leaf, with the number of shots that is asked."""
+    leaf, shots = result.leaves.get(required.leaf_key), required.task.num_fewshot
+    return leaf is not None and bool(_metrics(leaf)) and (shots is None or leaf.num_fewshot in {None, shots})
+
+
+def _metrics(leaf: LeafResult) -> list[str]:
+    return [name for name, value in leaf.numbers.items() if isinstance(value, float) and "_stderr" not in name]
 
 
 def _leaves(missing: list[RequiredMetric]) -> list[Leaf]:
@@ -114,8 +131,7 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
     partial = [required for required in missing if required.leaf_key in result.leaves]
     if partial:
         key = partial[0].leaf_key
-        values = result.leaves[key].numbers.items()
-        there = examples([name for name, value in values if isinstance(value, float) and "_stderr" not in name])
+        there = examples(_metrics(result.leaves[key]))
         return f"{key} has no {partial[0].value_key}, which {task.title} needs{there and f'; it has {there}'}"
     groups = {group.key for group in result.groups} & set(keys)
     if groups:
