@@ -30,7 +30,7 @@ from bot.cli.judging import (
 )
 from bot.cli.processes import JOBS
 from bot.errors import CallError
-from bot.evaluation.finding import counted, examples
+from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import MAX_BYTES
 from bot.evaluation.identity import proposed_names
 from bot.evaluation.leaderboard import Leaderboard
@@ -314,6 +314,8 @@ def _undeclared(entry: Entry, declared: Leaderboard) -> str:
 def _explain_reported(judgement: Judgement, reported: str, task: str, form: str) -> int:
     """Say which readings of one row's files give a number; the exit status is 1 where none does."""
     from bot.evaluation.reported import parse_reported, read_reported, with_settings
+    from bot.evaluation.rules.chat_template_differs import chat_template_differs
+    from bot.evaluation.rules.limited_run import limited_run
     from bot.evaluation.rules.not_comparable import not_comparable
     from bot.reporting.comparison import reported_json, reported_text
 
@@ -327,7 +329,12 @@ def _explain_reported(judgement: Judgement, reported: str, task: str, form: str)
         raise CallError(next(iter(why), "no result file was found"))
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
     found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)
-    known = [one for verdict in judgement.verdicts for one in verdict.findings if one.rule == not_comparable.id]
-    found = with_settings(found, results, {one.task: one.message for one in known})
+    said = [one for verdict in judgement.verdicts for one in verdict.findings]
+    causes = grouped(
+        (one.task, one.message)
+        for one in said
+        if one.rule in {not_comparable.id, limited_run.id, chat_template_differs.id} or (one.is_error and one.task)
+    )
+    found = with_settings(found, results, causes)
     say(reported_text(found) if form == "text" else to_json(reported_json(found)) + "\n")
     return 0 if found.fitting else 1

@@ -32,6 +32,7 @@ from bot.evaluation.task import Task
 BESIDE = re.compile(r"±|\+/?-|\\pm")  # between a number and its error
 NUMBER = re.compile(r"[+-]?(?=[.,]?\d)\d{0,15}(?:[.,](\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?")
 ERRORS = re.compile(r"stderr|std_err|_se\b", re.IGNORECASE)  # names of standard errors, which nobody reports as a score
+COUNTS = re.compile(r"(^|_)(len|length|count|num|n|tokens|time|seconds|runtime)(_|$)")  # of metrics that are no scores
 NEAREST = 3  # readings that are named where none fits
 MOST_COLUMNS, MOST_MEMBERS = 400, 100  # what a hostile file may cost
 
@@ -84,6 +85,7 @@ class Reading:
     `task` is the column or subtask, "average" for the average; a smaller `cost` is a simpler reading. A `plain` one
     stands in the file, or is a score of the leaderboard; a `guess` leaves something out or changes two things. `leaves`
     are the files and keys of what it is made from, `limits` the least and the greatest value that it can have.
+    `is_share` is false of perplexities and losses, which are never shown in percent.
     """
 
     value: float
@@ -94,6 +96,7 @@ class Reading:
     kind: Kind = "derived"
     leaves: tuple[tuple[str, str], ...] = ()
     limits: _Bounds = (-inf, inf)
+    is_share: bool = True
 
     @property
     def is_raw(self) -> bool:
@@ -116,7 +119,8 @@ class Readings:
     may fit by chance, and `whole` is then the nearest that is plain and does not fit; `is_part` says that it is a guess
     of one subtask, which nobody asked for; `rivals` are the values that readings as simple have near the number, its
     own among them. `settings` are how the nearest were measured where another setting is known to move numbers: title,
-    values, effect; `causes` is why they are not comparable with others.
+    values, effect; `causes` is why the leaderboard does not accept them, or not beside others. `is_accepted` says that
+    it has a score of the first one's task.
     """
 
     reported: Reported
@@ -131,11 +135,20 @@ class Readings:
     rivals: int = 0
     settings: tuple[tuple[str, str, str], ...] = ()
     causes: tuple[str, ...] = ()
+    is_accepted: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the first stands in the file, or is a score of the leaderboard, and is no guess."""
+        return bool(self.fitting) and self.fitting[0].kind == "plain" and not self.is_guess
 
 
 @dataclass(frozen=True, slots=True)
 class _Member:
-    """A leaf of a column: its file, format, key, row and number of samples, and the raw values that become 0 and 1."""
+    """A leaf of a column: its file, format, key, row and number of samples, and the raw values that become 0 and 1.
+
+    `is_known` says that the catalogue knows what guessing gives.
+    """
 
     file: str
     format: str
@@ -143,6 +156,7 @@ class _Member:
     row: LeafResult
     samples: int | None
     bounds: _Bounds
+    is_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,13 +251,18 @@ def read_reported(
         is_guess=is_guess,
         is_part=is_part,
         rivals=rivals,
+        is_accepted=first.task
+        in {*(column.id for column in columns if column.own), *(["average"] * (scores.average is not None))},
     )
 
 
-def with_settings(readings: Readings, results: Mapping[str, Result], causes: Mapping[str, str] = {}) -> Readings:
-    """The readings with their files and differing settings where several have a leaf, and how the nearest were made.
+def with_settings(
+    readings: Readings, results: Mapping[str, Result], causes: Mapping[str, Sequence[str]] = {}
+) -> Readings:
+    """The readings with their files and differing settings where several have a leaf, and how those were made.
 
-    `causes` says by the task why it is not comparable with those of others.
+    Nothing is said of the settings of a number that stands in the file. `causes` says by the task, "" for all, why the
+    leaderboard does not accept it.
     """
     holding = Counter(key for result in results.values() for key in result.leaves)
 
@@ -257,7 +276,7 @@ def with_settings(readings: Readings, results: Mapping[str, Result], causes: Map
         where = f"in {examples(reading.files)}{': ' if differing else ''}{', '.join(differing)}"
         return replace(reading, steps=(f"{reading.steps[0]}, {where}", *reading.steps[1:]))
 
-    first = readings.fitting[:1] if readings.is_guess else ()
+    first = () if readings.is_plain else readings.fitting[:1]
     shown = (*first, *(readings.whole or readings.nearest))
     every = [(file, key) for file, result in results.items() for key in result.leaves]
     leaves = every if any(not one.leaves for one in shown) else [leaf for one in shown for leaf in one.leaves]
@@ -266,8 +285,17 @@ def with_settings(readings: Readings, results: Mapping[str, Result], causes: Map
         fitting=tuple([placed(one) for one in readings.fitting]),
         nearest=tuple([placed(one) for one in readings.nearest]),
         whole=tuple([placed(one) for one in readings.whole]),
-        settings=tuple(_settings_of(results, leaves)) if shown else (),
-        causes=tuple([why for task, why in causes.items() if {task, "average"} & {one.task for one in shown}]),
+        settings=tuple(_settings_of(results, leaves))
+        if shown and (readings.is_guess or not readings.is_accepted)
+        else (),
+        causes=tuple(
+            [
+                why
+                for task, said in causes.items()
+                if shown and (not task or {task, "average"} & {one.task for one in shown})
+                for why in said
+            ]
+        ),
     )
 
 
@@ -322,8 +350,8 @@ def _printed(values: Iterable[Reading], reported: Reported) -> Iterator[Reading]
     """Each value on every scale on which it could have been printed."""
     for one in values:
         scales = [100.0] if reported.top > 1 else [1.0] if abs(one.value) > 0.01 else [1.0, 100.0]
-        if reported.top > 1 and abs(one.value) > 1:  # percent, or a perplexity, of which harness 0.3 gives 100 times
-            scales = [1.0, 100.0] if one.limits[1] > 100 else [1.0]
+        if (reported.top > 1 and abs(one.value) > 1) or not one.is_share:  # in percent, or no share
+            scales = [1.0]
         low, high = one.limits
         for scale in scales:
             yield replace(one, value=one.value * scale, limits=(low * scale, high * scale))
@@ -424,7 +452,7 @@ def _member(file: str, result: Result, key: str, row: LeafResult) -> _Member:
     found = catalogue().find(result.format, key)
     guess = float(found.guessable.guessing) if found else 0.0
     samples = row.samples or (found.samples if found else None)
-    return _Member(file, result.format, key, row, samples, (guess, 1.0))
+    return _Member(file, result.format, key, row, samples, (guess, 1.0), found is not None)
 
 
 def _values(column: _Column) -> Iterator[Reading]:
@@ -434,7 +462,7 @@ def _values(column: _Column) -> Iterator[Reading]:
         limits = _hull([(0.0, 1.0), _limits(column, column.keys)])
         yield Reading(column.own.score / 100, column.id, metric, (said,), 0, "plain", column.leaves, limits)
     for metric, keys, cost in _metrics(column):
-        limits = _limits(column, keys)
+        limits, is_share = _limits(column, keys), all(_is_share(column, key) for key in keys)
         read = [_mean_of_numbers(member.row.numbers, keys) for member in column.members]
         numbers = [one for one in read if one is not None]
         if len(numbers) == len(read):
@@ -442,15 +470,24 @@ def _values(column: _Column) -> Iterator[Reading]:
             of, total = f"{metric} of {column.id}", column.cost + cost
             for value, steps, more in _means(column, numbers):
                 kind: Kind = "plain" if is_plain and not more else "derived"
-                yield Reading(value, column.id, metric, (of, *steps), total + more, kind, column.leaves, limits)
+                yield Reading(
+                    value, column.id, metric, (of, *steps), total + more, kind, column.leaves, limits, is_share
+                )
             for value, steps, more in _left_out(column, numbers):
-                yield Reading(value, column.id, metric, (of, *steps), total + more, "guess", column.leaves, limits)
+                yield Reading(
+                    value, column.id, metric, (of, *steps), total + more, "guess", column.leaves, limits, is_share
+                )
         for row in column.rows:
             of_group = _mean_of_numbers(row, keys)
             if of_group is not None:
                 said = f"{metric} of the group's own row = {of_group:.6g}"
                 total = column.cost + cost + OTHER_MEAN
-                yield Reading(of_group, column.id, metric, (said,), total, "plain", column.leaves, limits)
+                yield Reading(of_group, column.id, metric, (said,), total, "plain", column.leaves, limits, is_share)
+
+
+def _is_share(column: _Column, key: str) -> bool:
+    kind = kind_of(format_of(column.members[0].format).split_key(key)[0])
+    return kind is None or kind.is_share
 
 
 def _limits(column: _Column, keys: Sequence[str]) -> _Bounds:
@@ -477,7 +514,9 @@ def _metrics(column: _Column) -> Iterator[tuple[str, tuple[str, ...], int]]:
     """The column's own metrics together, then each one that its rows have."""
     if column.keys:
         yield " and ".join(column.keys), column.keys, 1
-    names = [name for name in column.members[0].row.numbers if not ERRORS.search(name)]
+    first = column.members[0]
+    found = format_of(first.format).metrics_in(first.row.numbers)
+    names = [name for name in found if not (ERRORS.search(name) or COUNTS.search(name))]
     for name in names[:MOST_MEMBERS]:
         if column.keys != (name,):
             is_own = not column.keys or name in column.keys
@@ -584,7 +623,10 @@ def _with_unaccepted(columns: Sequence[_Column], leaderboard: Leaderboard) -> It
 
 
 def _two_changes(columns: Sequence[_Column], asked: str) -> Iterator[Reading]:
-    """The average with one task read otherwise, and raw values normalized by a usual guessing value."""
+    """The average with one task read otherwise, and raw values of the task asked for by a usual guessing value.
+
+    The choices of a task of the catalogue are known, and those of a task that nobody named would be a bare guess.
+    """
     tasks = [column.own for column in columns if column.own is not None]
     for name, values in (
         ("scores", [(one.score or 0.0) / 100 for one in tasks]),
@@ -597,7 +639,7 @@ def _two_changes(columns: Sequence[_Column], asked: str) -> Iterator[Reading]:
                     said = f"plain mean of the {name} of {len(values)} tasks, {task.id} by this reading = {mean:.6g}"
                     steps, cost = (*one.steps, said), TWO_CHANGES + one.cost
                     yield Reading(mean, "average", one.metric, steps, cost, "guess", one.leaves)
-    for column in columns if asked != "average" else ():
+    for column in [one for one in columns if one.id == asked and not any(member.is_known for member in one.members)]:
         for one in (one for one in _values(column) if one.is_raw and one.cost < LEFT_OUT and one.value <= 1):
             for choices in USUAL_CHOICES:
                 value = _normalized(one.value, (1 / choices, 1.0))

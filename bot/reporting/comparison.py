@@ -454,8 +454,8 @@ def reported_text(readings: Readings) -> str:
     what = f"{visible(first.task)}: {visible(first.steps[-1])} ({tried})."
     if readings.is_guess:
         what += f" It is a guess: {_why_guess(readings)}."
-    is_it = "may be" if readings.is_guess else "is most simply" if len(readings.fitting) > 1 else "is"
-    beside = _plain_text(readings) if readings.is_guess else ""
+    is_it = "may be" if not readings.is_plain else "is most simply" if len(readings.fitting) > 1 else "is"
+    beside = "" if readings.is_plain else _plain_text(readings)
     return f"{text} {is_it} {what}\n\n{found}{rest}{beside}"
 
 
@@ -484,10 +484,13 @@ def _nearest_text(readings: Readings) -> str:
 
 
 def _settings_lines(readings: Readings) -> Iterator[str]:
-    if readings.settings or readings.causes:
+    if readings.settings:
         yield "Measured so; with another setting the number is another:\n"
-    yield from (f"  {title} {brief(values)}: {what}" for title, values, what in readings.settings)
-    yield from (f"  {visible(why)}" for why in readings.causes)
+        yield from (f"  {title} {brief(values)}: {what}" for title, values, what in readings.settings)
+    if readings.causes:
+        yield from [""] * bool(readings.settings)
+        yield "The leaderboard wants it measured otherwise:\n"
+        yield from (f"  {visible(why)}" for why in readings.causes)
     if any(title == "MMLU implementation" for title, _, _ in readings.settings):
         yield "\nWhich numbers of MMLU may be compared: leaderboard-bot audit mmlu"
 

@@ -420,6 +420,20 @@ def test_a_number_of_another_mmlu_leads_to_its_audit() -> None:
     assert settings[0]["values"] == "the harness of early 2023 (choice texts are scored)"
 
 
+def test_a_number_that_may_be_found_by_accident_is_told_with_what_the_board_wants_otherwise(tmp_path: Path) -> None:
+    """Like the 74.2 of Qwen2.5-7B, which is MMLU with 5 examples, and nearly its plain mean without any."""
+    data = json.loads(next(Path(KESTREL).rglob("*.json")).read_bytes())
+    data["n-shot"] |= {name: 3 for name in data["n-shot"] if "musr" in name}
+    for name in [one for one in data["configs"] if "musr" in one]:
+        data["configs"][name]["num_fewshot"] = 3
+    (tmp_path / "results.json").write_text(json.dumps(data))
+    told = completed("explain", str(tmp_path), "musr", "--reported", "51.85").stdout
+    assert told.startswith("51.85 may be musr: mean over the samples of 3 subtasks")
+    assert "few-shot examples 3: " in told
+    assert "The leaderboard wants it measured otherwise:\n\n" in told
+    assert "was run with 3 shots, 0 are required" in told
+
+
 def test_what_is_no_result_has_no_reported_number() -> None:
     refused = completed("explain", "README.md", "--reported", "51.85", cwd=ROOT)
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)

@@ -174,8 +174,22 @@ def test_two_changes_are_tried_where_no_single_one_fits_and_the_number_is_exact(
     assert "plain mean of the raw values of 6 tasks, ifeval by this reading" in found.fitting[0].steps[-1]
     whole = asked(kestrel, f"{value:.0f}", "average").fitting
     assert not any("by this reading" in step for one in whole for step in one.steps)
-    among_four = asked(kestrel, f"{100 * (tasks['mmlu_pro'] - 1 / 4) / (3 / 4):.3f}", "mmlu_pro").fitting[0]
-    assert among_four.steps[-1].startswith("normalized by guessing among 4 = ")
+
+
+def test_only_a_task_that_is_named_and_that_nobody_knows_may_have_any_number_of_choices() -> None:
+    """Like 76.1 of LLaMA-7B's HellaSwag, which wsc273 with its two choices gave by guessing among five."""
+    rows = {"toy_273": {"alias": "toy_273", "acc,none": 0.80879}, "winogrande": {"acc,none": 0.80879}}
+    file = judged(json.dumps(lm_eval(rows)).encode())
+    steps = asked(file, "76.099", "toy_273").fitting[0].steps
+    assert steps[-1] == "normalized by guessing among 5 = 0.760987"
+    assert [asked(file, "76.099", task).fitting for task in ("", "winogrande")] == [(), ()]
+
+
+def test_a_number_that_no_row_has_may_be_one_and_a_score_is_one(kestrel: Judgement) -> None:
+    told = reported_text(asked(kestrel, "51.85"))
+    assert told.startswith("51.85 may be musr: mean over the samples of 3 subtasks = 0.518519 (")
+    assert "Measured so" not in told  # the leaderboard accepts it
+    assert "27.12 is musr" in reported_text(asked(kestrel, "27.12", "musr"))
 
 
 def test_one_of_a_hundred_subtasks_may_be_left_out() -> None:
@@ -317,14 +331,15 @@ def test_a_mean_without_a_clip_differs_where_a_subtask_is_below_guessing() -> No
         readings = asked(judged(file), "11.67", "both")
         tried[low] = (readings.tried, [one.steps[1] for one in readings.fitting])
     unclipped = "each subtask normalized, also below guessing"
-    assert (tried[0.5], tried[0.05]) == ((9, []), (6, [unclipped]))  # two changes are tried, too, where none fits
+    assert (tried[0.5], tried[0.05]) == ((4, []), (6, [unclipped]))
 
 
-def test_a_perplexity_is_found_as_it_is_and_times_100_and_a_percentage_with_its_sign() -> None:
-    rows = {"wikitext": {"word_perplexity,none": 22.0191792874}, "winrate": {"win,none": 47.3146}}
+def test_a_perplexity_is_found_as_it_is_and_is_no_percentage_and_a_count_is_no_score() -> None:
+    """Like the perplexity 2.91364 of gemma-2-9b, which was no 291.36 %, and the 60 samples of Qwen3-8B."""
+    rows = {"wikitext": {"word_perplexity,none": 2.91364}, "winrate": {"sample_len": 60, "win,none": 47.3146}}
     file = judged(json.dumps(lm_eval(rows)).encode())
-    for text in "22.02", "2201.92":
-        assert first_tasks(asked(file, text)) == ["wikitext"]
+    assert first_tasks(asked(file, "2.91")) == ["wikitext"]
+    assert [first_tasks(asked(file, text)) for text in ("291.36", "60")] == [[], []]
     assert first_tasks(asked(file, "47.31%")) == ["winrate"]
 
 
