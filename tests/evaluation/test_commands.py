@@ -21,6 +21,7 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.formats.lm_eval_04 import install
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.evaluation.result import Model
+from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import parse_submission
 from bot.pages.environment import shell
 from bot.reporting.markdown import finding_markdown
@@ -183,9 +184,35 @@ leaves = [{ id = "gsm8k" }]
 )
 def test_no_command_runs_the_code_of_a_model(args: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever pastes it need not trust whoever wrote the file."""
-    command = missing(lacking(config__model_args=args)).command
-    assert "remote_code" not in command
-    assert parsed_by_the_harness(command, monkeypatch).model_args["pretrained"] == "example-org/kestrel-7b"
+    finding = missing(lacking(config__model_args=args))
+    assert finding.hint == "measure it (lm-eval 0.4.9), without trust_remote_code, which you may add:"
+    assert "remote_code" not in finding.command
+    assert parsed_by_the_harness(finding.command, monkeypatch).model_args["pretrained"] == "example-org/kestrel-7b"
+
+
+WEIGHTS = "/mnt/n22-model/f6e1/kestrel-inst_241016"
+OF_PATH = {"model_name": WEIGHTS, "config__model_args": f"pretrained={WEIGHTS},tokenizer={WEIGHTS},max_length=4096",
+           "config__model_sha": "", "config__model_revision": "main"}  # fmt: skip
+
+
+def test_no_command_loads_the_weights_of_a_path_that_no_board_takes() -> None:
+    finding = missing(lacking(**OF_PATH))
+    assert finding.command == ""
+    assert finding.hint == (
+        "measure it with 5 shots (lm-eval 0.4.9), with the model on the Hub in place of its path: --model-name names "
+        "it, and gives the command"
+    )
+
+
+def test_a_model_of_a_path_that_a_person_names_is_loaded_from_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    facts = Facts(names={WEIGHTS: f"example-org/kestrel-7b@{'ab' * 20}"})
+    findings = judgement_of({"results_x.json": lacking(**OF_PATH)}, facts=facts).rows[0].findings
+    (command,) = (one.command for one in findings if one.rule == "missing-task")
+    assert WEIGHTS not in command
+    assert parsed_by_the_harness(command, monkeypatch).model_args == {
+        "pretrained": "example-org/kestrel-7b", "tokenizer": "example-org/kestrel-7b", "max_length": 4096,
+        "revision": "ab" * 20, "dtype": "bfloat16",
+    }  # fmt: skip
 
 
 def test_a_program_of_its_own_is_not_called_as_the_harness_is() -> None:

@@ -13,7 +13,7 @@ import msgspec
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import NESTED, ONE_LINE, arguments
-from bot.evaluation.formats.sameness import adapter_of
+from bot.evaluation.formats.sameness import PATHS, adapter_of
 from bot.evaluation.formats.secrets import HIDDEN
 from bot.evaluation.metric_kinds import NOT_SCORED, PLACEHOLDERS, kind_of, place_of
 from bot.evaluation.result import Model, Result
@@ -214,11 +214,23 @@ def takes_chats_alone(source: str) -> bool:
     return not CHATS.isdisjoint(source.split("-"))
 
 
+def loads_path(model: Model) -> bool:
+    """Tell whether a call would load weights from a path, which tells nobody else what they are."""
+    is_on_hub = model.is_mapped and not adapter_of(model.args)
+    return not is_on_hub and (arguments(model.args)[0].get("pretrained") or model.id).startswith(PATHS)
+
+
+def runs_own_code(model: Model) -> bool:
+    """Tell whether the model's own code was allowed to run, which no command asks for."""
+    return arguments(model.args)[0].get("trust_remote_code", "").lower() == "true"
+
+
 @lru_cache(maxsize=64)  # a file may have a finding for each of its tasks
 def pinned_arguments(model: Model) -> str:
     """The model's arguments with the commit and the dtype that were measured; "" if no command line can have them.
 
-    Only a run at the same commit and of the same precision joins the row; a branch may have moved since. No command can
+    Only a run at the same commit and of the same precision joins the row; a branch may have moved since. What a person
+    named is loaded from the Hub, whatever the file loaded in its place. No command can
     have a password, an object, or the arguments of a class that is not a name but an object of Python. A comma in the
     name of a model or of its commit would begin another argument. Whether a model's own code may run is left to whoever
     runs the command.
@@ -233,6 +245,8 @@ def pinned_arguments(model: Model) -> str:
         return ""  # its arguments are no call, or it was an object of Python
     if model.source and not model.source.startswith(LOADING):
         return args
+    if model.is_mapped and pairs.get("pretrained") and not adapter_of(model.args):
+        args = re.sub(rf"(=\s*){re.escape(pairs['pretrained'])}(?=\s*(?:,|$))", lambda found: found[1] + model.id, args)
     commit = "" if adapter_of(model.args) else model.revision  # at an adapter's, the tool would load the base, too
     if commit and "revision" in pairs:
         args = REVISION.sub(lambda match: f"{match[1]}{commit}", args)

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from bot.evaluation.finding import Severity, examples, grouped, shown
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import PRECISIONS
-from bot.evaluation.formats.format import Rerun
+from bot.evaluation.formats.format import Rerun, loads_path
 from bot.evaluation.identity import is_folders, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, has_some_leaf, refuses_gen_kwargs, sizes
@@ -73,7 +73,7 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     elif result.format not in formats:
         known = format_of(formats[0])
         wanted = Rerun(replace(result.model, args=""), tuple(leaf.key(known.id) for leaf in _leaves(missing)), None, {})
-        command = known.rerun(wanted) if known.rerun else ""
+        command = known.rerun(wanted) if known.rerun and not loads_path(wanted.model) else ""
         version = advised_version(HarnessVersion(""), known.id, wanted.leaf_keys, case.leaderboard, case.facts)
         if command and version and known.install:
             command = f"{known.install(*version, wanted)} && {command}"

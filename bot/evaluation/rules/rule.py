@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
-from bot.evaluation.formats.format import Rerun, takes_chats_alone
+from bot.evaluation.formats.format import Rerun, loads_path, runs_own_code, takes_chats_alone
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import (
@@ -41,6 +41,8 @@ NO_CHAT = (
     ", with the model loaded locally or behind a completions endpoint (local-completions) that echoes prompts with "
     "their logprobs: this board compares log-likelihoods in {} (multiple_choice), and no chat service gives them"
 )
+NO_PATH = ", with the model on the Hub in place of its path: --model-name names it, and gives the command"
+NO_CODE = ", without trust_remote_code, which you may add"
 REPORT = f"report it at {HOME}/issues, with the files"
 log = logging.getLogger(__name__)
 
@@ -241,8 +243,12 @@ def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, st
     if takes_chats_alone(model.source) and (unlike := _without_answers(case, asked)):
         return f"{said}{NO_CHAT.format(examples(unlike))}", ""
     if not commands or not all(commands):
-        commands = []
-    elif advised and known and known.install:
+        return said, ""
+    if loads_path(model):
+        return f"{said}{NO_PATH}", ""
+    if runs_own_code(model):
+        said += NO_CODE
+    if advised and known and known.install:
         commands.insert(0, known.install(*advised, Rerun(model, tuple(asked), None, {})))
     return said, " && ".join(commands)
 
