@@ -30,7 +30,9 @@ from bot.action.job import (
 from bot.action.verify import verify
 from bot.errors import BotError, CallError, Gone, MalformedEntry, Refused
 from bot.evaluation.compare import MeasuredRun, RunComparison, compare
+from bot.evaluation.discovery import RESULT_NAME
 from bot.evaluation.finding import Finding, Location, Severity, counted, examples, file_of
+from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import leaves_of
@@ -234,7 +236,7 @@ def findings_in(judgement: Judgement) -> Iterator[Finding]:
 
 
 def told_in(judgement: Judgement) -> Iterator[Finding]:
-    """The findings as they are told; of a file that its row does without no error is one."""
+    """The findings as they are told; those of a file that its row does without are notices."""
     files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
     yield from (finding for verdict in judgement.unreadable for finding in verdict.findings)
     for row in judgement.rows:
@@ -255,13 +257,18 @@ def status_of(inputs: Inputs, judgement: Judgement) -> int:
     With `rejected` a row that only lacks tasks does not count; a rejected file that its row does without never does.
     """
     fatal = FAILS[inputs.fail_on]
-    if fatal and any(one.kind in MAY_BE_RESULTS for one in judgement.unread):
+    if fatal and any(map(_may_be_result, judgement.unread)):
         return 1
     if inputs.fail_on == "rejected":
         files, rows = judgement.counting, judgement.rows
         return 1 if "rejected" in {*(one.status for one in files), *(one.status for one in rows)} else 0
     found = findings_in(structs.replace(judgement, verdicts=judgement.counting))
     return 1 if any(finding.severity in fatal for finding in found) else 0
+
+
+def _may_be_result(one: UnreadPath) -> bool:
+    """Tell whether a file that is not read may hold results, as its content or its name says."""
+    return one.kind in MAY_BE_RESULTS or (one.kind == OTHER.id and RESULT_NAME.fullmatch(one.path) is not None)
 
 
 def judge(run: Run, found: list[Place], there: Sequence[Entry] = ()) -> Judgement:
@@ -346,7 +353,7 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     unread = list(unread_said(judgement.unread))
     for said in unread:
         run.say(said)
-    unreadable = [one for one in judgement.unread if one.kind in MAY_BE_RESULTS]
+    unreadable = [one for one in judgement.unread if _may_be_result(one)]
     for said in unread_said(unreadable):
         run.warn(said, Severity.ERROR if FAILS[run.inputs.fail_on] else Severity.WARNING)
     cannot_be_judged = UNREADABLE.format(count=counted(len(unreadable), "file"))

@@ -295,13 +295,18 @@ def _of_few_files(measured: Measured, rows: Mapping[int, ModelFiles], found: Fou
     every = dict.fromkeys(file_of(place.name) for place in measured.places)
     used = {file_of(one.path) for one in measured.read}
     unused = [name for name in every if name not in used and PurePosixPath(name).suffix.lower() in LAYOUTS]
-    without = sum(row not in rows and not is_title(found.grid, row) for row in range(len(found.grid)))
+    without = _without_result(found, rows)
     if measured.form is None or len(unused) <= len(used) or without <= len(rows):
         return ""
     return visible(
         f"{without} of its {counted(len(rows) + without, 'row')} have no result, and the numbers come from "
         f"{counted(len(used), 'file')} of {len(used) + len(unused)}; not used: {examples(unused)}"
     )
+
+
+def _without_result(found: FoundTable, rows: Mapping[int, ModelFiles]) -> int:
+    """How many rows of a table have no result."""
+    return sum(row not in rows and not is_title(found.grid, row) for row in range(len(found.grid)))
 
 
 def _other_tables(found: FoundTable) -> Iterator[str]:
@@ -720,9 +725,10 @@ def _notes(
     free = {name: [lookup(value, view) for value in needed] for name, view in views.items() if name not in elsewhere}
     whole, incomplete = ([one for one in free if (None in free[one]) is is_gap] for is_gap in (False, True))
     if whole:
-        yield visible(
-            f"{counted(len(whole), 'model')} of the results would be a new row: {first_few(whole, MOST_NAMES)}"
-        )
+        said = f"{counted(len(whole), 'model')} of the results would be a new row: {first_few(whole, MOST_NAMES)}"
+        if _without_result(board.found, board.rows):
+            said += "; if a row without a result is one of these, write its name into `names` of its column"
+        yield visible(said)
     if incomplete:
         names = first_few(incomplete, MOST_NAMES)
         yield visible(

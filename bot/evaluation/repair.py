@@ -10,9 +10,12 @@ from bot.evaluation.rules.harness_commit import range_of
 from bot.evaluation.rules.other_task_definition import other_task_definition
 from bot.evaluation.rules.rule import RowCase, rerun_advice, with_groups
 from bot.evaluation.rules.unaccepted_task_version import unaccepted_task_version
+from bot.evaluation.rules.unidentified_model import unidentified_model
 from bot.evaluation.verdict import Repair, Verdict
 
 NEWEST = frozenset({other_task_definition.id, unaccepted_task_version.id})  # which another release repairs
+
+NAME_FIRST = "name the model first (--model-name): until then no file of it counts, nor one that these commands write"
 
 
 def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
@@ -21,10 +24,10 @@ def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
     Where nothing is sound, or what is sound joins no other file, that is everything. None too where no command can.
     """
     row, board, result = case.row, case.leaderboard, case.result
-    found = [(file, one) for file in submissions for one in file.findings if one.is_error and one.command]
+    found = [(file, one) for file in submissions for one in file.findings if one.is_error]
     errors = [one for file, one in found if not row.replaced_by(file, one)]
-    errors += [one for one in row.findings if one.is_error and one.command]
-    if len({one.command for one in errors}) < 2:
+    errors += [one for one in row.findings if one.is_error]
+    if len({one.command for one in errors} - {""}) < 2:
         return None
     missing = {required.leaf.id for required in row.measurements.missing}
     is_open = not board.harness.accepted or range_of(result.harness, result.format, board, case.facts) is not None
@@ -40,5 +43,7 @@ def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
         if joins
         else "to repair all of this, measure everything again"
     )
+    if any(one.rule == unidentified_model.id for one in errors):
+        what = f"{NAME_FIRST}; {what}"
     hint, command = rerun_advice(case, parts, what, newest=is_newest)
     return Repair(hint, command) if command else None

@@ -615,8 +615,9 @@ def _with_unaccepted(columns: Sequence[_Column], leaderboard: Leaderboard) -> It
             ("raw values", [one.raw or 0.0 for one in scored.values()]),
         ):
             mean = fsum([*values, *(one.value for one in ways)]) / len(sizes)
-            said = f"plain mean of the {name} of all {len(sizes)} tasks, of {examples(list(others))} the value of the "
-            said += f"file, which {leaderboard.id} does not accept = {mean:.6g}"
+            value = f"the file's value{'s' * (len(others) > 1)} of {examples(list(others))}"
+            said = f"plain mean of the {name} of all {len(sizes)} tasks, with {value}, which {leaderboard.id} does not "
+            said += f"accept = {mean:.6g}"
             steps = (*(step for one in ways for step in one.steps), said)
             leaves = tuple([leaf for one in ways for leaf in one.leaves])
             yield Reading(mean, "average", "", steps, sum(one.cost for one in ways), leaves=leaves)

@@ -478,6 +478,12 @@ def _file(file: Evidence) -> str:
     return f"- File: {place}, SHA-256 {code(file.sha256)}, {code(file.harness.name)} {harness}{dated}"
 
 
+OTHER_NAME = (
+    "Where the table has a new row already, by another name, write that name into `names` of its column in `bot.toml`: "
+    "the bot then keeps to that row."
+)
+
+
 def table_text(
     draft: Draft, remarks: Sequence[str], mark: Marker, steps: str = "", entries: Mapping[str, Entry] | None = None
 ) -> PostText:
@@ -497,8 +503,9 @@ def table_text(
     if len(draft.remarks) > REMARKS:
         said.append(f"- and {len(draft.remarks) - REMARKS} more remarks")
     parts = [f"{rows} of {code(mark.leaderboard)}; all other rows stay as they are.", "", *lines, *_paragraph(more)]
-    parts += [*(["**A person has to check:**", "", *said, ""] if said else []), *_paragraph(steps), FOOT]
+    parts += ["**A person has to check:**", "", *said, ""] if said else []
     added = sum(map(is_absent, draft.cells.values()))
+    parts += [*_paragraph(OTHER_NAME if added else ""), *_paragraph(steps), FOOT]
     return fitted(_shared_title(mark, added, len(draft.cells) - added), "\n".join(parts), mark)
 
 

@@ -198,15 +198,26 @@ def test_no_matching_file_is_no_failure_and_one_line(github: GitHubServer, here:
 
 
 def test_a_file_of_another_tool_is_named_with_the_reason(github: GitHubServer, here: HereRunner) -> None:
-    event = propose(github, {"a*b/results_1.json": b'{"my_tool": "x", "scores": {}}'})
+    event = propose(github, {"a*b/scores.json": b'{"my_tool": "x", "scores": {}}'})
 
     ran = here.run("pull_request", event, token="app-token", **DECLARED)
 
-    said = 'not read: a*b/results_1.json (other): has no "results" object'
+    said = 'not read: a*b/scores.json (other): has no "results" object'
     assert (ran.status, without_report(ran.outputs)) == (0, NONE)
     assert ran.log.startswith(said)
     assert f"\n\n    {said}" in ran.summary  # a block of code, in which nothing is markup
     assert "`no file that was added or changed is a result`" in ran.summary
+
+
+def test_a_file_of_no_format_that_is_called_as_results_are_fails_the_run(
+    github: GitHubServer, here: HereRunner
+) -> None:
+    """Who calls a file so believes that it was checked."""
+    event = propose(github, {"results_x.json": b'{"my_tool": "x", "scores": {}}'})
+    ran = here.run("pull_request", event, token="app-token", **DECLARED)
+    assert (ran.status, without_report(ran.outputs)) == (1, NONE)
+    (said,) = [line for line in ran.log.splitlines() if line.startswith("::")]
+    assert said.startswith('::error title=leaderboard-bot::not read: results_x.json (other): has no "results" object')
 
 
 @pytest.mark.parametrize("data", [b"", b"<html>Sign in</html>", b"\n"])

@@ -525,7 +525,7 @@ def test_a_row_is_found_by_its_numbers_and_a_model_without_a_row_is_named(tmp_pa
     done = adopted(tmp_path, "list.json", json.dumps(table), **files)
     assert "3 of 4 rows reproduced" in done.stdout
     assert "1 row found by the numbers, not by the name: Number Nine (prompt) = acme/nine" in done.stderr
-    assert "1 model of the results would be a new row: acme/new" in done.stderr
+    assert "1 model of the results would be a new row: acme/new\n" in done.stderr
     assert mapping(tmp_path).columns["Model"].names == {"acme/nine": "<b>Number Nine</b> (prompt)"}
 
 
@@ -767,4 +767,7 @@ def test_a_row_with_a_remark_and_none_of_the_numbers_is_another_model(tmp_path: 
         == "1 of 2 rows reproduced to the printed digit; 1 cell of 1 row differs:"
     )
     assert "without a result: lynx-1b (8 bit)" in done.stdout
-    assert "1 model of the results would be a new row: acme/lynx-1b" in done.stderr
+    said = (
+        "1 model of the results would be a new row: acme/lynx-1b; if a row without a result is one of these, write its"
+    )
+    assert f"{said} name into `names` of its column" in done.stderr

@@ -331,6 +331,18 @@ def test_the_findings_of_a_row_have_one_list_of_commands(
     assert "measure it again, by the commands at the end" in " ".join(text.split())
 
 
+def test_the_commands_for_a_model_without_a_name_say_that_they_alone_repair_nothing() -> None:
+    """What they write has the same nickname, so the same commands would be asked for again."""
+    data = lacking(model_name="final", config__model_args="pretrained=final,dtype=bfloat16")
+    data["n-shot"]["leaderboard_ifeval"] = 3
+    repairs = [judgement_of({"results_x.json": one}).rows[0].repair for one in (data, data | {"model_name": "a/b"})]
+    assert all(repairs)
+    assert [one.hint.startswith("name the model first (--model-name): until then") for one in repairs if one] == [
+        True,
+        False,
+    ]
+
+
 @pytest.mark.parametrize("is_whole", [False, True])
 def test_an_error_of_a_task_that_another_file_has_anew_asks_for_nothing(is_whole: bool) -> None:
     old, new = base(), base()

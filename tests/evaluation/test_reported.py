@@ -240,7 +240,7 @@ def test_an_average_with_a_task_that_the_leaderboard_does_not_accept_says_so() -
     data["versions"] = {key: {"m": 0.0, "g": 3.0, "t": 2.0}.get(key[0], 1.0) for key in rows}
     value = sum(means) / 6
     found = asked(judged(json.dumps(data).encode(), "open-llm-v1"), f"{100 * value:.6f}")
-    said = f"all 6 tasks, of mmlu the value of the file, which open-llm-v1 does not accept = {value:.6g}"
+    said = f"all 6 tasks, with the file's value of mmlu, which open-llm-v1 does not accept = {value:.6g}"
     assert found.fitting[0].steps == (
         "acc,none of mmlu",
         f"plain mean of 57 subtasks = {means[2]:.6g}",

@@ -229,3 +229,13 @@ def test_a_source_without_a_file_that_the_paths_select_is_told(hub: Hub, tmp_pat
     story.push()
     assert not [one for one in settle_context(story.contexts.open_context(watch)) if "has no file" in one.text]
     story.contexts.store.close()
+
+
+def test_files_without_a_task_of_the_board_are_told_once(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    foreign = result(right=(None, None, 70)).replace(b'"logic"', b'"hellaswag"')
+    hub.push(story.source, {f"results/{name}.json": foreign for name in "ab"})
+    told = [settle_context(story.contexts.open_context(story.watch)) for _ in range(2)]
+    said = [[one.text for one in outcomes if "without any task" in one.text] for outcomes in told]
+    assert said == [["2 files without any task of tiny: results/a.json, results/b.json"], []]
+    story.contexts.store.close()

@@ -15,6 +15,7 @@ from bot.evaluation.finding import Finding, counted, examples, file_of, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.row_key import key_of, reading_of, twins
+from bot.evaluation.rules.missing_task import missing_task
 from bot.evaluation.submission import Parsed, Problem, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
 from bot.platforms.net import check_lease
@@ -202,7 +203,9 @@ def _as_judged(
         if verdict is not None:
             status = verdict.status
             key = key_of(context.leaderboard.id, verdict.result.model).text if verdict.result else None
-            why = examples(sorted({finding.rule for finding in verdict.findings if finding.is_error}), 5)
+            rules = {finding.rule for finding in verdict.findings if finding.is_error}
+            rules |= {missing_task.id} if verdict.measurements and not verdict.measurements.present else set()
+            why = examples(sorted(rules), 5)
         done.append(replace(one, key=key, status=status, why=why))
     return done
 

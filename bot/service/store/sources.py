@@ -37,7 +37,7 @@ class StoredSubmission(msgspec.Struct, frozen=True):
 
     `status` is that of its verdict ("unread" for a file that is no result), `key` the row that it measures, None if it
     measures none. `commit` last touched it, at `committed` (Unix seconds, None if unknown). `why` names the rules whose
-    errors reject it, "" if none does.
+    errors reject it, and `missing-task` where it has no task of the board; "" for none.
     """
 
     path: str

@@ -321,6 +321,10 @@ class Pass:
         for some in batches(items, BATCH):
             found = self.context.state.submissions.of_files([item.subject for item in some])
             self._tell_rejected([one for one in found.values() if one.status == "rejected"])
+            if foreign := sorted(one.path for one in found.values() if one.status == "accepted" and one.why):
+                without = f"without any task of {self.context.leaderboard.id}"
+                why = f"{counted(len(foreign), 'file')} {without}: {examples(foreign)}"
+                self.report.say("unchanged", self.context.source.name, why)
 
     def _tell_rejected(self, found: Sequence[StoredSubmission]) -> None:
         for path, why in whys_of(self.context, found).items():

@@ -186,7 +186,7 @@ def test_each_row_has_a_table_of_its_cells() -> None:
         "| `c1` | new | `1` |",
         "",
     ]
-    assert not [line for line in lines if line.startswith(("**A person", "…"))]
+    assert not [line for line in lines if line.startswith(("**A person", "…", "Where the table"))]
 
 
 def test_a_new_row_shows_its_cells_once_and_names_its_file() -> None:
@@ -195,6 +195,7 @@ def test_a_new_row_shows_its_cells_once_and_names_its_file() -> None:
     lines = table_text(draft, (), entry_marker(row), entries={row.key: row}).body.splitlines()
     head = f"**New:** `{row.key}`, from [`{row.evidence[0].path.rpartition('/')[2]}`]({evidence_url(row.evidence[0])})"
     assert lines[2:8] == [head, "", "| Cell | New |", "| --- | --- |", "| `Model` | `a/b` |", "| `Avg` | `43.4` |"]
+    assert [line for line in lines if "by another name, write that name into `names`" in line]
 
 
 def test_cells_past_the_limit_are_counted() -> None:
