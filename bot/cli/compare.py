@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
@@ -162,9 +162,8 @@ def _sides(
 def _of_row(name: str, entry: Entry, only: tuple[str, ...], declared: Leaderboard, reader: EvidenceReader) -> _Side:
     """A row of a board, with what its files say of how they were measured, where they can be read."""
     files, why = reader.results(entry)
-    if why:
-        warn(f"{name}: {UNREAD}: {why}")
-    return _Side(run_of_entry(name, entry, only, files=files, declared=declared))
+    run = run_of_entry(name, entry, only, files=files, declared=declared)
+    return _Side(replace(run, model=entry.model.id, unread=f"{name}: {UNREAD}: {why}" if why else ""))
 
 
 def _results_at(

@@ -20,15 +20,16 @@ import msgspec
 from bot.errors import CallError
 from bot.evaluation.aggregates import is_mean_of_proportions, leaves_of, right_answers, samples_behind, whole
 from bot.evaluation.benchmarks.catalogue import Group, catalogue
+from bot.evaluation.benchmarks.harness import commit_of, known_commit
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import find_format, format_of
 from bot.evaluation.formats.format import NAME
-from bot.evaluation.formats.sameness import generation_of, shown_arguments
+from bot.evaluation.formats.sameness import generation_of, known_kind, shown_arguments
 from bot.evaluation.formats.sameness import kind_of as sameness_of
 from bot.evaluation.metric_kinds import kind_of
-from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.result import HarnessVersion, LeafResult, Result
 from bot.evaluation.rules.silent_change import silent_changes
 from bot.evaluation.score import LeafScore, Scores, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
@@ -62,6 +63,8 @@ TEMPLATES: Mapping[bool | None, str] = {True: "yes", False: "no", None: ""}  # w
 OF_WEIGHTS = ("size in bytes", "parameters")
 # What a tool writes down where it is given.
 GIVEN = re.compile(r"epochs|fewshot_seed|system_|gen_kwargs|generation_parameters|^argument |^weights ")
+# Harnesses whose commit in a file is that of the folder in which they were started.
+OF_FOLDER = frozenset({"lm-evaluation-harness", "lmms-eval", "evalchemy"})
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 NO_MEAN = "the results are not the means of their samples"
 ROUNDING = 0.1  # percentage points that rounded values in result files may make of a difference
@@ -69,13 +72,17 @@ ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two ar
 
 
 class KnownEffect(msgspec.Struct, frozen=True):
-    """The known effect of a difference in one setting, with its source; `breaks` says that no test is possible."""
+    """The known effect of a difference in one setting, with its source.
+
+    `breaks` says that no test is possible, `weak` that the setting explains no difference.
+    """
 
     setting: str
     title: str
     what: str
     source: str
     breaks: bool = False
+    weak: bool = False
 
 
 class MeasuredTask(msgspec.Struct, frozen=True):
@@ -112,7 +119,8 @@ class MeasuredRun:
     """One side of a comparison: its name, its settings, its tasks, and the settings of single leaves by name.
 
     `groups` are the tasks of each group where the average is over groups, `columns` the values of columns that do not
-    count, by their titles. `sources` say where leaves come from; none for a row of a board whose files are not at hand.
+    count, by their titles. `sources` say where leaves come from; none for a row of a board whose files are not at hand,
+    and `unread` says why. `model` is the id of a row's model, "" where the files say it.
     """
 
     name: str
@@ -122,6 +130,14 @@ class MeasuredRun:
     sources: Mapping[str, LeafSource] = field(default_factory=dict)
     groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
     columns: Mapping[str, float] = field(default_factory=dict)
+    unread: str = ""
+    model: str = ""
+
+    @property
+    def models(self) -> set[str]:
+        """The ids of its models, as its row or its files name them."""
+        named = {self.model} if self.model else {one.result.model.id for one in self.sources.values()}
+        return {one.casefold() for one in named}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,13 +168,17 @@ Paired: TypeAlias = Mapping[str, Pairs | str]  # by task; a text says why its lo
 
 @dataclass(frozen=True, slots=True)
 class SettingDifference:
-    """A setting that differs: its values, the tasks that it touches, and what it is known to do."""
+    """A setting that differs: its values, the tasks that it touches, and what it is known to do.
+
+    One that is `weak` explains no difference.
+    """
 
     name: str
     values: tuple[str, str]
     tasks: tuple[str, ...]
     effect: str
     breaks: bool = False
+    weak: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +219,8 @@ class RunComparison:
     """Two measurements side by side; `average` is None where the tasks have no common scale.
 
     `columns` are those that do not count, each with its title and both values. `other_numbers` are those that differ
-    and are not compared, as "metric of task".
+    and are not compared, as "metric of task". `recorded_once` are settings that one of the two does not record, and
+    `unread` says why the files of a row were not read.
     """
 
     first: str
@@ -212,6 +233,18 @@ class RunComparison:
     has_logs: bool = True
     columns: tuple[tuple[str, float, float], ...] = ()
     other_numbers: tuple[str, ...] = ()
+    recorded_once: tuple[SettingDifference, ...] = ()
+    unread: tuple[str, ...] = ()
+    is_one_model: bool = False
+
+    @property
+    def unexplained(self) -> list[str]:
+        """The tasks of one model, or the average, that differ beyond chance without a setting that explains it."""
+        found = [*self.tasks, *([self.average] if self.average and len(self.tasks) > 1 else [])]
+        apart = [one.id for one in found if one.conclusion in {"higher", "lower"}]
+        touched = {task for one in self.settings if not one.weak for task in one.tasks}
+        touched |= {"average"} if touched or len(apart) > 1 else set()
+        return [one for one in apart if one not in touched] if self.is_one_model else []
 
     @property
     def are_compared_equal(self) -> bool:
@@ -266,6 +299,9 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
     return RunComparison(
         first.name, second.name, differing, equal, tasks, average, (only[0], only[1]), logs, columns,
         other_numbers=tuple(_other_numbers(first, second, shared)),
+        recorded_once=tuple(_recorded_once(first, second, shared)),
+        unread=tuple(dict.fromkeys(one.unread for one in (first, second) if one.unread)),
+        is_one_model=first.models == second.models and len(first.models - {""}) == 1,
     )  # fmt: skip
 
 
@@ -476,6 +512,32 @@ def _of_tasks(
     return [_difference(name, values, tuple(tasks)) for values, tasks in by_values.items()], equal
 
 
+def _recorded_once(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:
+    """The settings with an effect that one of the two does not record, "" there; not what is written where it is given.
+
+    Of the sizes of the weights the precision tells.
+    """
+    if bool(first.sources) != bool(second.sources):
+        return  # nobody read what the files of one record
+    names = dict.fromkeys([*first.settings, *second.settings, *first.of_leaves, *second.of_leaves])
+    known = {one.setting for one in effects() if not one.weak} - {
+        *OF_WEIGHTS,
+        "definition",
+        "silent change",
+        "line breaks",
+    }
+    for name in [one for one in names if one in known and not GIVEN.search(one)]:
+        by_values: dict[tuple[str, str], list[str]] = {}
+        for task in shared:
+            one, other = (
+                run.settings.get(name) or said_of(run.of_leaves.get(name, {}), run.tasks[task].leaves)
+                for run in (first, second)
+            )
+            if bool(one) != bool(other):
+                by_values.setdefault((one, other), []).append(task)
+        yield from (_difference(name, values, tuple(tasks)) for values, tasks in by_values.items())
+
+
 def _subtasks(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:
     """The tasks that are means of other subtasks, as where a run lacks one."""
     for task in shared:
@@ -515,14 +577,19 @@ def _difference(name: str, values: tuple[str, str], tasks: tuple[str, ...]) -> S
     if effect is None:
         return SettingDifference(name, values, tasks, "")
     return SettingDifference(
-        effect.title if effect.setting == name else name, values, tasks, effect.what, effect.breaks
+        effect.title if effect.setting == name else name, values, tasks, effect.what, effect.breaks, effect.weak
     )
 
 
 def _setting(name: str) -> str:
     """The name in the table of effects for a setting."""
-    known = next((one.setting for one in effects() if name in {one.setting, one.title}), name)
-    return next((group for group in GROUPS if name.startswith((f"{group} ", f"{group}:"))), known)
+    known = next((one.setting for one in effects() if name in {one.setting, one.title}), "")
+    if known:
+        return known
+    group, _, argument = name.partition(" ")
+    if group == "argument" and known_kind(argument) is None:
+        return "unknown argument"
+    return next((group for group in GROUPS if name.startswith((f"{group} ", f"{group}:"))), name)
 
 
 @cache
@@ -698,7 +765,7 @@ def _file_settings(result: Result) -> dict[str, str]:
     model, harness = result.model, result.harness
     found = {
         "harness": harness.name,
-        "harness version": harness.version or (harness.git_hash or "")[:9],
+        **version_of(harness),
         "precision": model.precision,
         "chat template": TEMPLATES[model.chat_template],
         "backend": model.source,
@@ -713,6 +780,13 @@ def _file_settings(result: Result) -> dict[str, str]:
         **{name: said for name, said in shown_arguments(result).items() if NAME.fullmatch(name.partition(" ")[2])},
     }
     return {name: value for name, value in found.items() if value}
+
+
+def version_of(harness: HarnessVersion) -> dict[str, str]:
+    """The release or commit of a harness, or the commit of the folder in which it was started, each by its setting."""
+    commit = harness.git_hash or ""
+    is_own = not commit or harness.name not in OF_FOLDER or known_commit(commit) or commit_of(commit)
+    return {"harness version" if harness.version or is_own else "starting folder": harness.version or commit[:9]}
 
 
 def _group_of(name: str) -> str:

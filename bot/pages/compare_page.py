@@ -159,7 +159,7 @@ def _warned(entry: Entry) -> str:
 def _known(runs: Sequence[MeasuredRun]) -> list[KnownEffect]:
     """The settings that the rows record, those that matter most first."""
     recorded = {name for run in runs for name in (*run.settings, *run.of_leaves)}
-    return [one for one in effects() if one.setting in recorded]
+    return [one for one in effects() if one.setting in recorded and not one.weak]
 
 
 def _said(run: MeasuredRun, effect: KnownEffect, task: str) -> str:

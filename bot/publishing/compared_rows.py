@@ -12,6 +12,7 @@ from bot.evaluation.compare import (
     RunComparison,
     compare,
     run_of_scores,
+    version_of,
     with_files,
 )
 from bot.evaluation.definition import digest_of_leaves
@@ -47,7 +48,7 @@ def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, st
     formats = sorted({file.format for file in entry.evidence if file.format})
     harness = {
         "harness": entry.harness.name,
-        "harness version": entry.harness.version or (entry.harness.git_hash or "")[:9],
+        **version_of(entry.harness),
         "format": ", ".join(formats),
     }
     files = {leaf.id: file for leaf in leaves if (file := entry.evidence_of(leaf)) is not None}
@@ -55,8 +56,9 @@ def settings_of(entry: Entry) -> tuple[dict[str, str], dict[str, Mapping[str, st
         return {**harness, **settings}, of_leaves
     of_leaves |= {  # tasks of several harnesses: what is said of one is not true of the others
         "harness": {leaf: file.harness.name for leaf, file in files.items()},
-        "harness version": {
-            leaf: file.harness.version or (file.harness.git_hash or "")[:9] for leaf, file in files.items()
+        **{
+            name: {leaf: said for leaf, file in files.items() if (said := version_of(file.harness).get(name))}
+            for name in ("harness version", "starting folder")
         },
         "format": {leaf: file.format for leaf, file in files.items()},
     }

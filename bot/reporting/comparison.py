@@ -23,6 +23,7 @@ MOST_TASKS = 6  # that one line names
 MOST_ROWS = 60  # of a table for people
 MOST_VALUES = 3  # of one setting for people
 MOST_NAMED, MOST_SETTINGS = 12, 40  # settings that a sentence names, and that are listed; rows record fewer than 12
+LOOK_AT = "look at code, libraries and hardware."
 WITH_LOGS = "Sample logs show by how much."
 UNPAIRED = "compared without pairs, because "
 PAIRING = (
@@ -47,10 +48,15 @@ def sentence_of(
     parts = [_result(comparison, first, second, escape)]
     if names:
         parts.append(f"They were measured differently: {names}.")
+    if left := comparison.unexplained:
+        count = len(comparison.tasks)
+        where = "" if len(left) == count or left == ["average"] else f" in {len(left)} of {counted(count, 'task')}"
+        parts.append(f"No recorded setting explains this{where}: {LOOK_AT}")
     is_told = comparison.are_compared_equal or over_tasks(comparison)
     is_tested = whole is not None and any(not one.why for one in comparison.tasks)
     if is_tested and len(comparison.tasks) > 1 and not is_told:
         parts.append(_counted_tasks(comparison.tasks, second))
+    parts += [f"{escape(why)}." for why in comparison.unread]
     return " ".join(parts)
 
 
@@ -94,7 +100,7 @@ def _differing(comparison: RunComparison) -> Iterator[str]:
     """The settings with known effects that differ, and the number of their tasks unless it is all of them."""
     count, found = len(comparison.tasks), dict[str, set[str]]()
     for one in comparison.settings:
-        if one.effect:
+        if one.effect and not one.weak:
             found.setdefault(one.name, set()).update(one.tasks)
     for name, tasks in found.items():
         yield name if len(tasks) == count else f"{name} (in {len(tasks)} of {count} tasks)"
@@ -183,11 +189,7 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
             *_setting_lines(comparison),
             "",
         ]
-    lines += [
-        f"{counted(comparison.equal, 'other setting' if comparison.settings else 'setting')} equal.",
-        "",
-        text_table(_table(comparison, second)),
-    ]
+    lines += [*_equal_lines(comparison, second), "", text_table(_table(comparison, second))]
     lines += [*_rest(comparison), ""]
     lines += [*_columns(comparison), ""] if comparison.columns else []
     lines += [*_methods(comparison), *_reasons(comparison)]
@@ -196,6 +198,20 @@ def comparison_text(comparison: RunComparison, second: str = "B") -> str:
     lines += [PAIRING, ""] if is_unpaired and comparison.has_logs else []
     lines += [*_flips(comparison, second), *_alone(comparison, second), *_shared_texts(comparison)]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def _equal_lines(comparison: RunComparison, second: str) -> Iterator[str]:
+    """How many settings are equal, of those that were read, and which only one of the two records."""
+    read = " of those that the rows record" if comparison.unread else ""
+    yield f"{counted(comparison.equal, 'other setting' if comparison.settings else 'setting')} equal{read}."
+    said = [
+        f"{one.name} ({letter} {brief(value)})"
+        for one in comparison.recorded_once
+        for letter, value in zip(("A", second), one.values, strict=True)
+        if value
+    ]
+    if said:
+        yield visible(f"Recorded by one alone, so not compared: {first_few(list(dict.fromkeys(said)), MOST_NAMED)}.")
 
 
 def _columns(comparison: RunComparison) -> Iterator[str]:
@@ -369,8 +385,8 @@ def comparison_markdown(comparison: RunComparison, second: str = "B") -> str:
     lines += [f"- {first_few(list(map(code, tasks)), MOST_TASKS)}: {plain_markup(why)}"
               for why, tasks in _by_reason(comparison).items()]  # fmt: skip
     lines += [f"- {plain_markup(one.strip())}" for one in _flips(comparison, second) if one]
-    equal = f"{counted(comparison.equal, 'other setting' if comparison.settings else 'setting')} equal."
-    lines += [plain_markup(one) for one in (*_methods(comparison), equal, *_alone(comparison, second))]
+    rest = (*_methods(comparison), *_equal_lines(comparison, second), *_alone(comparison, second))
+    lines += [plain_markup(one) for one in rest]
     return "\n".join(lines).rstrip() + "\n"
 
 

@@ -178,9 +178,11 @@ def test_the_files_of_a_row_say_what_the_row_does_not_record(tmp_path: Path) -> 
 
     without = call(mine, "--board", board)
     assert without.returncode == 0
-    assert "generation" not in without.stdout  # that the row records none does not say that there were none
-    assert "the files of this row cannot be read, so generation settings are not compared: " in without.stderr
-    assert without.stderr.endswith("name the folder that holds it with --sources DIR\n")
+    assert "gen_kwargs" not in without.stdout  # that the row records none does not say that there were none
+    unread = "the files of this row cannot be read, so generation settings are not compared: "
+    assert f": {unread}" in without.stdout.splitlines()[3]
+    assert "name the folder that holds it with --sources DIR.\n" in without.stdout
+    assert "35 settings equal of those that the rows record." in without.stdout
 
 
 def test_the_files_of_a_row_are_read_where_the_row_says_that_they_are(tmp_path: Path, hub: Hub) -> None:

@@ -199,9 +199,56 @@ def test_a_file_says_how_it_was_measured() -> None:
     assert said(base(), "harness version") == {"0.4.9"}
     assert (said(base(), "precision"), said(base(), "backend")) == ({"bfloat16"}, {"hf"})
     other = base() | {"lm_eval_version": None, "git_hash": "abcdef12" * 5}
-    assert said(other, "harness version") == {"abcdef12a"}
+    assert said(other, "starting folder") == {"abcdef12a"}  # which need not be of the harness
+    assert said(other | {"git_hash": "3fa4fd7"}, "harness version") == {"3fa4fd7"}
     assert said(base(), "chat template") == {"no"}
     assert said(base() | {"chat_template": "{{ x }}"}, "chat template") == {"yes"}
+
+
+def test_the_commit_of_the_starting_folder_explains_no_difference_of_one_model() -> None:
+    """Like the two runs of one file's task in JL-er/lm-evaluation-harness-results, whose folders differ."""
+    one, other = (
+        {"lm_eval_version": None, "git_hash": commit, "n-samples": {}, "group_subtasks": {}}
+        | {"results": {"toy": {"acc,none": value, "acc_stderr,none": 0.01}}, "configs": {"toy": {}}}
+        for commit, value in (("28fe95e", 0.5), ("3285551", 0.6))
+    )
+    found = compare(run(base() | one), run(base() | other))
+    assert named(found) == ["commit of the starting folder"]
+    said = sentence_of(found)
+    assert "measured differently" not in said
+    assert said.endswith("No recorded setting explains this: look at code, libraries and hardware.")
+    limited = base() | other | {"config": base()["config"] | {"limit": 5}}
+    assert "No recorded setting" not in sentence_of(compare(run(base() | one), run(limited)))
+    foreign = (
+        base()
+        | other
+        | {"config": base()["config"] | {"model_args": "pretrained=acme/other"}, "model_name": "acme/other"}
+    )
+    assert "No recorded setting" not in sentence_of(compare(run(base() | one), run(foreign)))
+
+
+def test_an_argument_that_nobody_knows_is_said_as_unknown_and_bos_by_itself() -> None:
+    config = base()["config"]
+    args = config["model_args"]
+    one, other = (
+        run(base() | {"config": config | {"model_args": f"{args},tmix_backend={kernel},max_length=2048{more}"}})
+        for kernel, more in (("cuda", ",add_bos_token=True"), ("fla", ""))
+    )
+    effects_of = {found.name: found.effect for found in compare(one, other).settings}
+    assert effects_of.keys() == {"argument tmix_backend", "argument add_bos_token"}
+    assert effects_of["argument tmix_backend"] == "this argument is not known here: it may change answers or none"
+    assert "BOS" in effects_of["argument add_bos_token"]
+
+
+def test_what_one_file_alone_records_is_named_and_no_difference() -> None:
+    config = base()["config"]
+    silent = base() | {
+        "config": config | {"model_args": config["model_args"].replace(",dtype=bfloat16", ""), "model_dtype": ""}
+    }
+    found = compare(run(base()), run(silent))
+    assert named(found) == []
+    assert "Recorded by one alone, so not compared: precision (A bfloat16)." in comparison_text(found)
+    assert "precision" in comparison_markdown(found)
 
 
 def test_files_of_one_run_are_compared_with_their_own_releases() -> None:

@@ -65,14 +65,14 @@ def test_a_row_says_how_it_was_measured() -> None:
     settings, of_leaves = settings_of(ROW)
     assert settings == {
         "harness": "lm-evaluation-harness",
-        "harness version": "abcdef12",
+        "starting folder": "abcdef12",
         "precision": "bfloat16",
         "chat template": "no",
         "format": "lm-eval-0.4",
     }
     assert of_leaves["bounds"] == {"sums_plus": "1/4 to 1", "sums_times": "0 to 1", "logic": "0 to 1"}
     commit = replace(ROW, harness=replace(ROW.harness, git_hash="abcdef12" * 5), evidence=(*ROW.evidence, Evidence()))
-    assert settings_of(commit)[0] == settings | {"harness version": "abcdef12a"}
+    assert settings_of(commit)[0] == settings | {"starting folder": "abcdef12a"}
     other, _ = settings_of(measured_otherwise(ROW))
     assert (other["harness version"], other["chat template"]) == ("0.4.9", "yes")
 
@@ -91,11 +91,12 @@ def test_rows_that_asked_otherwise_are_measured_differently() -> None:
 def test_what_was_measured_differently_is_named_and_of_very_much_the_rest_is_counted() -> None:
     assert len(change_lines(WORSE, ROW)) == 1
     ten, more = measured_otherwise(ROW), with_other_bounds(measured_otherwise(ROW))
-    sentence, empty, *lines = change_lines(ROW, ten)
+    released = replace(ROW, harness=HarnessVersion("lm-evaluation-harness", version="0.4.8"))
+    sentence, empty, *lines = change_lines(released, ten)
     assert ("They were measured differently: " in sentence, empty) == (True, "")
     assert len(lines) == MOST_SETTINGS
     assert lines[-1] == "- format: `lm-eval-0.4` → `helm`"  # what is known to matter comes first
-    assert change_lines(ROW, more)[-1] == "- and 2 more settings"
+    assert change_lines(released, more)[-1] == "- and 2 more settings"
     unknown = replace(ROW, model=replace(ROW.model, precision=""))
     assert change_lines(ROW, unknown) == change_lines(ROW, ROW)
 
@@ -134,12 +135,13 @@ def test_rows_without_a_common_task_are_not_compared() -> None:
 
 
 def test_a_release_that_one_row_does_not_record_is_no_difference() -> None:
-    unknown, newer = (
-        replace(ROW, harness=HarnessVersion("lm-evaluation-harness", version=one)) for one in ("", "0.4.9")
+    unknown, older, newer = (
+        replace(ROW, harness=HarnessVersion("lm-evaluation-harness", version=one)) for one in ("", "0.4.8", "0.4.9")
     )
     other = replace(ROW, harness=HarnessVersion("lighteval"))
     assert values_apart(ROW, unknown) == []
-    assert values_apart(ROW, newer) == [("abcdef12", "0.4.9")]
+    assert values_apart(ROW, newer) == []  # the row has a commit, which need not be of the harness
+    assert values_apart(older, newer) == [("0.4.8", "0.4.9")]
     assert values_apart(ROW, other) == [("lm-evaluation-harness", "lighteval")]
 
 
