@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
+from math import isfinite
 
 from bot.errors import Unwritable
 from bot.publishing.layout import CellChange
@@ -24,6 +26,7 @@ from bot.reporting.escape import brief
 
 CELLS_NAMED = 5  # cells that a refusal names
 FEWEST_NUMBERS = 2  # equal numbers that show which model a renamed row is of
+NEAR = 1e-9  # of a number, by which it differs at most from one of 12 equal digits
 DISTINGUISH = "add a column to key that distinguishes them"
 KeyTexts = tuple[str, ...]
 
@@ -131,6 +134,7 @@ class Planner:
         self.order: str | None = None
         self.numbers: list[Decimal | None] = []
         self.numbers_of: dict[ColumnPath, list[Decimal | None]] = {}
+        self.sorted_of: dict[ColumnPath, list[tuple[float, int]]] = {}
 
     def decide(self, row: WantedRow, published: WantedRow | None) -> Update | Insertion | None:
         """Decide the change of one row; `published` is what the bot wrote last, None without a record.
@@ -177,7 +181,8 @@ class Planner:
 
     def rows_with(self, row: WantedRow, numbers: Mapping[ColumnPath, Number]) -> list[int]:
         """The rows that show these numbers, and whose key differs in the name of the model alone."""
-        rows: Iterable[int] = range(len(self.grid))
+        found = (self.near(path, number) for path, number in numbers.items())
+        rows: Sequence[int] = sorted(min(found, key=len, default=range(len(self.grid))))
         for path, number in numbers.items():
             zeros, shown = self.columns[path].keeps_zeros, self.shown(path)
             rows = [at for at in rows if (one := shown[at]) is not None and is_shown(one, number, keeps_zeros=zeros)]
@@ -185,6 +190,17 @@ class Planner:
         return [
             at for at in rows if row.names and all(says(self.grid, self.grid.cell(at, p), row.cells[p]) for p in others)
         ]
+
+    def near(self, column_path: ColumnPath, number: Number) -> list[int]:
+        """The rows that may show a number in a column, and few others; `is_shown` tells of each."""
+        if column_path not in self.sorted_of:
+            shown = enumerate(self.shown(column_path))
+            self.sorted_of[column_path] = sorted((float(one), at) for at, one in shown if one is not None)
+        known, column, exact = self.sorted_of[column_path], self.columns[column_path], float(number.exact)
+        coarsest = column.fewest_decimals if column.keeps_zeros else number.decimals
+        margin = abs(exact) * NEAR + (0 if number.decimals is None or coarsest is None else 10.0**-coarsest)
+        first, end = bisect_left(known, (exact - margin, 0)), bisect_left(known, (exact + margin, len(self.grid)))
+        return [at for _, at in (known[first:end] if isfinite(margin) else known)]
 
     def shown(self, column_path: ColumnPath) -> list[Decimal | None]:
         """The numbers of a column, read once."""

@@ -120,6 +120,7 @@ class FilledColumn:
         self.example = brief(texts[0], 40) if texts else ""
         self.shapes = {_pattern(without_spread(TAG.sub("", text))) for text in texts}
         self.numbers = [number for cell in cells if (number := number_in(cell)) is not None]
+        self.fewest_decimals = min(map(decimals_of, self.numbers), default=0)
         self.keeps_zeros = any(decimals_of(one) and one.as_tuple().digits[-1] == 0 for one in self.numbers)
         shown = [without_spread(text).strip() for text in texts]
         marks = (mark for mark in BOLD if all(is_bold(text, mark) for text in shown))

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from bot.publishing.layout import CellChange
+from bot.publishing.tables.cells import Number, WantedRow
+from bot.publishing.tables.csv_sheet import CsvSheet
+from bot.publishing.tables.edit import Planner
+from bot.publishing.tables.fit import is_shown, number_in
 from tests.publishing.tables.boards import CSV, JSON, MARKDOWN, edited, entry, refusal
 
 SORTED: dict[str, Any] = {
@@ -165,3 +170,22 @@ def test_a_line_of_emphasised_text_gets_no_second_row_of_its_name() -> None:
     """It may be a line between rows, or a row whose numbers are to come."""
     text = "| Model | BBH |\n| --- | --- |\n| **a/b** | |\n| heron | 0.5 |\n"
     assert "which may be the same row" in refusal(MARKDOWN, {"t.md": text.encode()}, entry("a/b"))
+
+
+@pytest.mark.parametrize("decimals", [None, 0, 1, 2])
+@pytest.mark.parametrize(
+    "cells", ["5 5.5 6 5.50 -", "0.12 0.1 0.123 1", "1e20 99 0 100000000000000000001", "7 7.0 6.96"]
+)
+def test_the_rows_that_show_a_number_are_all_that_any_comparison_finds(cells: str, decimals: int | None) -> None:
+    table = CsvSheet("Model,A\n" + "".join(f"m{at},{cell}\n" for at, cell in enumerate(cells.split())), ",")
+    planner = Planner(table, None, may_update=True)
+    numbers = [one for at in range(len(table)) if (one := number_in(table.cell(at, ("A",)))) is not None]
+    near = [one + one * step for one in numbers for step in map(Decimal, ("0", "1e-13", "-1e-8", "0.009", "-0.0101"))]
+    for exact in [*near, *(one + step for one in numbers for step in map(Decimal, ("0.5", "-0.05", "0.49")))]:
+        number = Number(exact, decimals, exact)
+        row = WantedRow("new", {("Model",): "new"}, {("A",): exact}, numbers={("A",): number}, names=[("Model",)])
+        planner.look(row)
+        zeros = planner.columns["A",].keeps_zeros
+        shown = [at for at, one in enumerate(planner.shown(("A",))) if one is not None]
+        every = [at for at in shown if is_shown(numbers[shown.index(at)], number, keeps_zeros=zeros)]
+        assert planner.rows_with(row, row.numbers) == every
