@@ -33,8 +33,8 @@ def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
     is_open = not board.harness.accepted or range_of(result.harness, result.format, board, case.facts) is not None
     joins = bool(row.files) and is_open and not refuses_gen_kwargs(board, result)
     wanted = [(task, leaf) for task, leaf in board.leaves() if leaf.id in missing or not joins]
-    if any(result.format not in board.formats_of(leaf) for _, leaf in wanted):
-        return None  # another tool measures these
+    if not wanted or any(result.format not in board.formats_of(leaf) for _, leaf in wanted):
+        return None  # it lacks nothing, or another tool measures it
     by_shots = grouped((task.num_fewshot, leaf.key(result.format)) for task, leaf in wanted)
     parts = [(with_groups(keys, result), shots) for shots, keys in by_shots.items()]
     is_newest = not joins or any(one.rule in NEWEST for one in errors)

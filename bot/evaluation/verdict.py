@@ -158,12 +158,16 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return coverage_of(self.measurements, self.leaderboard)
 
     def does_without(self, submission: Verdict) -> bool:
-        """Tell whether a rejected submission is replaced by a newer one, or the row has every number without it."""
+        """Tell whether a rejected submission is replaced by a newer one, or the row has every number in spite of it.
+
+        Of a file from which the row takes others of its numbers that is only so where it is not the newest.
+        """
         if submission.status != "rejected" or not self.files:
             return False
         is_used = any(file.path == submission.path for file in self.files)
-        is_old = submission.date < max(file.date for file in self.files)
-        return is_old or (self.status == "accepted" and not is_used)
+        newest = max((file.date for file in self.files if file.path != submission.path), default=-1.0)
+        is_whole = self.status == "accepted" and (not is_used or submission.date <= newest)
+        return is_whole or submission.date < newest
 
     def replaced_by(self, submission: Verdict, finding: Finding) -> str:
         """The first file from which the row has the numbers that a finding in another is about; "" if it has not."""

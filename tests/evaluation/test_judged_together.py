@@ -13,7 +13,8 @@ from bot.evaluation.submission import parse_submission
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.text import Ink, terminal_text
 from bot.service.judge.facts import Judge
-from tests.evaluation.judging import base, declared, dumps, judgement_of, patched, rules_of
+from tests.evaluation.judging import ABSENT, base, declared, dumps, judgement_of, patched, rules_of
+from tests.evaluation.parts import leaves_of, only
 
 TODAY = date(2026, 11, 1)
 
@@ -77,6 +78,23 @@ def test_a_faulty_file_that_the_row_needs_is_an_error() -> None:
     assert judgement.rows[0].status == "accepted"
     assert judgement.rows[0].files[0].path == "new.json"
     assert judgement.has_errors
+
+
+def test_what_was_measured_again_is_no_error_in_an_undated_file_that_the_row_needs_besides() -> None:
+    old = patched({
+        "/date": ABSENT, "/n-shot/leaderboard_mmlu_pro": 0, "/configs/leaderboard_mmlu_pro/num_fewshot": 0,
+        "/versions/leaderboard_musr_murder_mysteries": 0.0, "/configs/leaderboard_musr_murder_mysteries/metadata": {},
+    })  # fmt: skip
+    again = only(patched({"/date": ABSENT}), {one for one in leaves_of(base()) if "bbh" not in one})
+    judgement = judgement_of({"old.json": old, "again.json": again})
+    faulty = next(one for one in judgement.verdicts if one.path == "old.json")
+    (row,) = judgement.rows
+    assert {"wrong-num-fewshot", "unaccepted-task-version"} <= rules_of(faulty)
+    assert "old.json" in {one.path for one in row.files}
+    assert row.status == "accepted"
+    assert row.repair is None
+    assert not judgement.has_errors
+    assert "replaced by again.json" in terminal_text(judgement, Ink(colour=False))
 
 
 def test_a_waiver_excuses_the_tasks_that_it_names() -> None:
