@@ -23,6 +23,7 @@ from bot.evaluation.task import Leaf, Metric, Task
 OUTPUT = "output_type"  # the field of a definition with the kind of request
 LOG_LIKELIHOODS = frozenset({"multiple_choice", "loglikelihood", "loglikelihood_rolling"})  # those without answers
 GREEDY = {"do_sample": "False", "temperature": "0"}  # what a definition leaves out
+GENERATION = "generation_kwargs"  # the field of a definition
 CACHED = 64  # declarations and formats whose requirements are kept
 
 
@@ -269,13 +270,13 @@ def needs_log_likelihoods(required: RequiredMetric, format_id: str) -> bool:
 
 def _refuses(required: RequiredMetric, result: Result, given: Mapping[str, str]) -> bool:
     """The same of one leaf; where the declaration has only a digest, by what the result records of the leaf."""
-    accepted = [value for one in required.definitions for value in one.values("generation_kwargs")]
+    accepted = [value for one in required.definitions for value in one.values(GENERATION)]
     texts = [text_of(value) for value in accepted]
     if accepted and all(texts):
         return not any(_includes(arguments(value_of(text))[0], given) for text in texts)
     if not accepted or required.leaf_key not in result.leaves:
         return False
-    recorded = (definition_of(result, required.leaf_key) or {}).get("generation_kwargs")
+    recorded = (definition_of(result, required.leaf_key) or {}).get(GENERATION)
     return recorded is not None and recorded.digest not in {one.digest for one in accepted}
 
 
@@ -284,3 +285,31 @@ def _includes(accepted: Mapping[str, str], given: Mapping[str, str]) -> bool:
         (in_one_spelling(accepted[name]) if name in accepted else GREEDY.get(name)) == value
         for name, value in given.items()
     )
+
+
+def accepted_gen_kwargs(leaderboard: Leaderboard, result: Result) -> dict[str, Any] | None:
+    """The generation settings of a call that asks as the leaderboard accepts; None where this run did so.
+
+    Of those that the run gave, and those in which its tasks differ, the ones that all tasks are accepted with.
+    """
+    accepted, is_other = list[dict[str, Any]](), refuses_gen_kwargs(leaderboard, result)
+    names = set(arguments(value_of(result.settings.get("gen_kwargs", "")))[0])
+    for required in required_metrics(leaderboard, result.format):
+        values = [one for asked in required.definitions for one in asked.values(GENERATION) if one.digest]
+        own = definition_of(result, required.leaf_key) if required.leaf_key in result.leaves else None
+        recorded = own.get(GENERATION) if own else None
+        wanted = [_members(text_of(one)) for one in values]
+        accepted += wanted
+        if values and recorded is not None and recorded.digest not in {one.digest for one in values}:
+            is_other, there = True, _members(text_of(recorded))
+            names |= {name for one in wanted for name in one if one[name] != there.get(name)}
+    if not is_other:
+        return None
+    shared = [name for name in (accepted or [{}])[0] if len({str(one.get(name)) for one in accepted}) == 1]
+    given = {name: accepted[0][name] for name in shared if name in names}
+    return {name: value for name, value in given.items() if GREEDY.get(name) != in_one_spelling(str(value))}
+
+
+def _members(text: str) -> dict[str, Any]:
+    value = value_of(text)
+    return value if isinstance(value, dict) else {}

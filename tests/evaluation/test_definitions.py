@@ -29,6 +29,7 @@ from bot.platforms.inputs import local_places
 from examples.make_results import asked
 from tests.evaluation.drafting import drafted
 from tests.evaluation.judging import base, declared, dumps, patched
+from tests.evaluation.parts import only
 
 LEAF = "leaderboard_gpqa_main"
 SILENT = {
@@ -422,6 +423,26 @@ def test_a_value_that_a_declaration_spells_out_is_shown_as_it_stands_there() -> 
     board, _ = drafted(data)
     (found,) = judge_all([with_config({})], board).verdicts[0].findings
     assert found.message.endswith('accepted is "Question: {{Question}}"')
+
+
+@pytest.mark.parametrize("given", [None, "max_tokens_thinking=500", "max_tokens_thinking=500,min_p=0.1"])
+def test_a_command_has_the_generation_settings_that_the_board_accepts(given: str | None) -> None:
+    def run(gen_kwargs: str | None, **asked: Any) -> Any:
+        data = only(patched({"/config/gen_kwargs": gen_kwargs}), {"leaderboard_ifeval"})
+        data["configs"]["leaderboard_ifeval"]["generation_kwargs"] |= asked
+        return data
+
+    def judged(data: Any) -> tuple[Finding, ...]:
+        return judge_all([parse_submission("results_x.json", {"": dumps(data)})], board).verdicts[0].findings
+
+    wanted = run("max_tokens_thinking=8000", max_tokens_thinking=8000)
+    board, _ = drafted(wanted)
+    assert not [one for one in judged(wanted) if one.is_error]
+    asked = {name: float(value) for name, _, value in (one.partition("=") for one in (given or "").split(",")) if name}
+    (found,) = [one for one in judged(run(given, **asked)) if one.is_error]
+    assert found.rule == "other-task-definition"
+    assert """--gen_kwargs '{"max_tokens_thinking": 8000}' """ in found.command
+    assert "without --gen_kwargs" not in found.hint
 
 
 def test_no_real_file_of_an_accepted_release_asked_something_else(reference: Path) -> None:

@@ -223,7 +223,7 @@ def test_the_command_for_a_missing_task_measures_what_joins() -> None:
     assert """--gen_kwargs '{"temperature": 0}'""" in finding.command
     warmer = only(patched({**changes, "/config/gen_kwargs": {"temperature": 0.8}}), set(LEAVES) - {MMLU})
     (finding,) = row_of({"part.json": warmer}).findings
-    assert finding.hint.startswith("it is accepted without --gen_kwargs, and joins no file that has it")
+    assert finding.hint.startswith("it is accepted without --gen_kwargs, and joins no file that has these")
     assert "gen_kwargs" not in finding.command
     assert MMLU in finding.command
     assert "leaderboard_ifeval" in finding.command

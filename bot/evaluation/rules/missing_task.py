@@ -30,7 +30,7 @@ from bot.evaluation.formats.fields import PRECISIONS
 from bot.evaluation.formats.format import Rerun, loads_path
 from bot.evaluation.identity import is_folders, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
-from bot.evaluation.measurement import RequiredMetric, has_some_leaf, refuses_gen_kwargs, sizes
+from bot.evaluation.measurement import RequiredMetric, accepted_gen_kwargs, has_some_leaf, refuses_gen_kwargs, sizes
 from bot.evaluation.result import HarnessVersion, LeafResult, Result, escape_pointer
 from bot.evaluation.row_key import WHOLE, RowKey
 from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
@@ -98,7 +98,8 @@ def _advice(case: RowCase, missing: list[RequiredMetric], keys: list[str]) -> tu
         kind = "of a harness that is not accepted" if is_known else "whose harness is not known"
         what = f"no file joins one {kind}: measure all tasks by one that is"
     elif not case.row.blocked and refuses_gen_kwargs(board, result):  # else `other-task-definition` says it
-        what = "it is accepted without --gen_kwargs, and joins no file that has it: measure all tasks without"
+        how = "with other" if accepted_gen_kwargs(board, result) else "without"
+        what = f"it is accepted {how} --gen_kwargs, and joins no file that has these: measure all tasks so"
     else:
         parts, what = [(keys, missing[0].task.num_fewshot)], "measure it"
         if all(_has_other_metric(result, one) for one in missing):  # the same run again would give it again

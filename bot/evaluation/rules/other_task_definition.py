@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from bot.evaluation.definition import both, definition_of, is_shortened, nearest
 from bot.evaluation.finding import Severity, examples
-from bot.evaluation.measurement import Measurement, asked_versions, refuses_gen_kwargs
+from bot.evaluation.measurement import Measurement, accepted_gen_kwargs, asked_versions, refuses_gen_kwargs
 from bot.evaluation.rules.harness_commit import development_of, named_version
 from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, leaves_of, rerun_advice, rule, run_again
 
@@ -63,7 +63,8 @@ def _violation(case: Case, about: tuple[str, str], measurements: list[Measuremen
     leaf_key, *others = keys_of(measurements)
     more = f"; the same field differs in {examples(others)}" if others else ""
     if field == "generation_kwargs" and refuses_gen_kwargs(case.leaderboard, case.result):
-        hint, command = run_again(case, "run it all again without --gen_kwargs")  # else it joins no file of the run
+        how = "with the accepted" if accepted_gen_kwargs(case.leaderboard, case.result) else "without"
+        hint, command = run_again(case, f"run it all again {how} --gen_kwargs")  # else it joins no file of the run
     else:
         part = [(keys_of(measurements), measurements[0].required.task.num_fewshot)]
         what = "measure the task as the leaderboard does, without changes to it"

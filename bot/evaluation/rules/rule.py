@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import logging
 import re
 import sys
@@ -23,8 +24,8 @@ from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import (
     Measurement,
     Measurements,
+    accepted_gen_kwargs,
     needs_log_likelihoods,
-    refuses_gen_kwargs,
     required_metrics,
 )
 from bot.evaluation.result import CheckedSamples, Result
@@ -233,8 +234,9 @@ def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, st
     if template != "any":
         model = replace(model, chat_template=template == "always")
     settings = dict(result.settings)
-    if refuses_gen_kwargs(case.leaderboard, result):
-        del settings["gen_kwargs"]
+    if (wanted := accepted_gen_kwargs(case.leaderboard, result)) is not None:
+        settings.pop("gen_kwargs", None)
+        settings |= {"gen_kwargs": json.dumps(wanted)} if wanted else {}
     known, asked = find_format(result.format), [key for keys, _ in parts for key in keys]
     advised = advised_version(result.harness, result.format, asked, case.leaderboard, case.facts, newest=newest)
     runs = [Rerun(model, tuple(dict.fromkeys(keys)), shots, settings) for keys, shots in parts]
