@@ -378,7 +378,7 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     for verdict in judgement.verdicts:
         run.say(f"{verdict.status if verdict.path in counting else 'not needed'}: {verdict.path}")
     for row in judgement.rows:
-        if row.status == "incomplete" or len(row.files) > 1:
+        if row.status not in {"accepted", row.lead.status} or len(row.files) > 1:
             run.say(f"{row.status}: {row.key}")
     write_summary(judgement_markdown(judgement, explanation_fold), run.environ)
     if unreadable:

@@ -109,6 +109,16 @@ def test_files_since_011_record_no_samples_and_a_branch(make: Callable[[], Any],
     assert result.subtasks == {f"{suite}mmlu:_average|5": (f"{suite}mmlu:anatomy|5", f"{suite}mmlu:virology|5")}
 
 
+def test_the_version_of_a_task_may_stand_in_its_configuration_alone() -> None:
+    data = release_011()
+    key = next(iter(data["config_tasks"]))
+    leaf = next(one for one in data["results"] if one.startswith(key))
+    data |= {"versions": {}, "config_tasks": {leaf: data["config_tasks"][key] | {"version": 2}}}
+    result = read(data)
+    assert result.leaves[leaf].version == 2
+    assert result.pointer_to("version", leaf) == f"/config_tasks/{leaf}/version"
+
+
 @pytest.mark.parametrize(
     ("field", "service", "name"),
     [

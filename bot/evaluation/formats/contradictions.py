@@ -103,8 +103,10 @@ def _bare(name: str) -> str:
 
 def _class(top: Mapping[str, Any], config: Mapping[str, Any]) -> Iterator[Contradiction]:
     if DUMMY in {text(config.get("model")), text(top.get("model_source"))}:
-        yield Contradiction("the answers are random: the model's class is dummy", "/config/model", is_error=True)
-
+        what = "the answers are random: the model's class is dummy"
+        yield Contradiction(
+            what, "/config/model", is_error=True, hint="measure a model: this class only tries a run out"
+        )
     ours, summary = text(config.get("model")), text(top.get("model_source"))
     if ours and summary and ours != summary:
         yield Contradiction(f"the model's class is {shown(ours)}, and {shown(summary)} in its summary", "/model_source")

@@ -90,7 +90,10 @@ def parse(content: Content) -> Result:
         model=_model(shown, config),
         harness=HarnessVersion("lighteval", REPOSITORY, _commit(general)),
         leaves={
-            key: _leaf(configs[key], versions.get(key), key, row(results, key, "/results"), asked) for key in leaves
+            key: _leaf(
+                configs[key], versions.get(key, configs[key].get("version")), key, row(results, key, "/results"), asked
+            )
+            for key in leaves
         },
         limit=number(general.get("max_samples")),
         settings=_settings(general, fields, chosen),
@@ -98,7 +101,7 @@ def parse(content: Content) -> Result:
             GroupRow(key, f"/results/{escape_pointer(key)}", row(results, key, "/results")) for key in averages
         ),
         subtasks=_members(averages, leaves),
-        places=_places(general, counts_samples=counts_samples),
+        places=_places(general, counts_samples=counts_samples, has_versions=bool(versions)),
         secrets=() if shown is general else secrets_in(general, "/config_general"),
         definitions=asked.definitions,
         asked=asked.asked,
@@ -189,7 +192,7 @@ def _less_is_better(metrics: Any) -> Iterator[str]:
         yield from (one for one, is_higher in directions.items() if is_higher is False)
 
 
-def _places(general: Mapping[str, Any], *, counts_samples: bool) -> dict[str, str]:
+def _places(general: Mapping[str, Any], *, counts_samples: bool, has_versions: bool) -> dict[str, str]:
     config = "/config_general"
     inner = f"{config}/model_config" if "model_config" in general else config
     return {
@@ -202,7 +205,7 @@ def _places(general: Mapping[str, Any], *, counts_samples: bool) -> dict[str, st
         "leaves": "/results",
         "leaf": "/results/{leaf}",
         "value": "/results/{leaf}/{value}",
-        "version": "/versions/{leaf}",
+        "version": "/versions/{leaf}" if has_versions else "/config_tasks/{leaf}/version",
         "definition": "/config_tasks/{leaf}",
         **({"samples": "/config_tasks"} if counts_samples else {}),
     }

@@ -7,7 +7,7 @@ Looks for a full commit id: `config.model_sha`, or `revision=` in the arguments.
 A branch moves, and the row still shows the scores of the old weights.
 
 ## When it is wrong
-A service has no commits; or say the revision with `--model-name ID@REVISION`.
+A service has no commits; or say the revision with `--model-name NAME=ID@REVISION`.
 
 ## Example
 /config/model_sha: ""
@@ -29,7 +29,9 @@ from bot.evaluation.identity import is_served
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 SHOWN = "page on the Hub shows it under Files"
-OF_ADAPTER = f"say it with --model-name ID@REVISION: `revision=` would be asked of the base, too; the adapter's {SHOWN}"
+OF_ADAPTER = (
+    f"say it with --model-name NAME=ID@REVISION: `revision=` would be asked of the base, too; the adapter's {SHOWN}"
+)
 
 
 @rule(Severity.WARNING, is_pin=True)
