@@ -19,14 +19,14 @@ from bot.evaluation.benchmarks.harness import RELEASE
 from bot.evaluation.finding import Finding
 from bot.evaluation.formats.format import Rerun
 from bot.evaluation.formats.lm_eval_04 import install
-from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import Model
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import parse_submission
 from bot.pages.environment import shell
 from bot.reporting.markdown import finding_markdown
 from bot.reporting.text import Ink, summary_line, terminal_text
-from tests.evaluation.judging import base, judgement_of, patched
+from tests.evaluation.judging import base, declared, judgement_of, patched
 from tests.evaluation.parts import only
 
 ARGS = "pretrained=example-org/kestrel-7b,dtype=bfloat16"
@@ -238,6 +238,68 @@ def test_where_no_file_could_join_the_row_all_tasks_are_measured_by_one_harness(
     assert [PRO] in tasks
 
 
+OLD = {"lm_eval_version": None, "git_hash": "b281b092", "config__model_sha": "", "config__model_revision": "",
+       "config__model_dtype": "", "config__model_args": "pretrained=example-org/kestrel-7b,dtype=auto"}  # fmt: skip
+
+
+def with_one_wrong(**changes: Any) -> dict[str, Any]:
+    """A whole file of harness 0.4.2, which records no commit and no precision of the model, with one wrong task."""
+    data = patched({"/" + key.replace("__", "/"): value for key, value in {**OLD, **changes}.items()})
+    data["n-shot"][PRO] = 0
+    return data
+
+
+def said_of(data: dict[str, Any], board: Leaderboard) -> Finding:
+    findings = judgement_of({"results_x.json": data}, board).verdicts[0].findings
+    (found,) = (one for one in findings if one.rule == "wrong-num-fewshot")
+    return found
+
+
+NAME = "by `--model-name example-org/kestrel-7b=example-org/kestrel-7b@COMMIT`"
+
+
+@pytest.mark.parametrize(
+    ("board_id", "changes", "lacks", "named"),
+    [
+        ("open-llm-v2", {}, "commit and precision", ""),
+        ("ours", {}, "commit and precision", f" (or name both first, {NAME} and by `precision` in the declaration)"),
+        ("open-llm-v2", {"config__model_args": ARGS}, "commit", f" (or name it first, {NAME})"),
+    ],
+)
+def test_a_file_that_no_new_one_can_join_is_measured_again_whole(
+    board_id: str, changes: dict[str, str], lacks: str, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    board, old = declared().model_copy(update={"id": board_id}), with_one_wrong(**changes)
+    finding = said_of(old, board)
+    why = f"with all other tasks, as a new file records the model's {lacks} and joins none without"
+    assert finding.hint == f"measure it again (lm-eval 0.4.13) {why}{named}:"
+    installing, *calls = finding.command.split(" && ")
+    tasks = [parsed_by_the_harness(f"{installing} && {call}", monkeypatch).tasks for call in calls]
+    assert {PRO, "leaderboard_bbh", "leaderboard_ifeval"} <= {one for some in tasks for one in some}
+    new = patched({"/lm_eval_version": "0.4.13"})
+    ranked = [
+        [row.status for row in judgement_of({"results_old.json": old, "results_new.json": one}, board).rows]
+        for one in (only(new, {PRO}), new)
+    ]
+    assert "accepted" not in ranked[0]
+    assert "accepted" in ranked[1]
+
+
+@pytest.mark.parametrize(
+    ("precision", "changes"),
+    [
+        (None, {"config__model_args": f"{ARGS},revision={'ab' * 20}"}),  # both are known
+        ("bfloat16", {"config__model_args": f"pretrained=example-org/kestrel-7b,revision={'ab' * 20}"}),
+        (None, {"model_source": "vllm", "config__model": "vllm"}),  # which records neither, today either
+    ],
+)
+def test_a_file_that_a_new_one_joins_is_measured_again_in_part(precision: str | None, changes: dict[str, str]) -> None:
+    board = declared().model_copy(update={"precision": precision})
+    finding = said_of(with_one_wrong(**changes), board)
+    assert finding.hint == "measure it again (lm-eval 0.4.13):"
+    assert finding.command.count("--tasks") == 1
+
+
 @pytest.mark.parametrize(
     ("repository", "version", "source", "leaf", "installs"),
     [
@@ -392,7 +454,8 @@ def test_the_commands_for_real_files_are_taken_too(reference: Path, monkeypatch:
         if parsed.result is None or parsed.result.format != "lm-eval-0.4":
             continue
         for finding in judgement_of({path.name: path.read_bytes()}, "open-llm-v1").rows[0].findings:
-            if finding.command:
-                assert parsed_by_the_harness(finding.command, monkeypatch).model_args["pretrained"]
+            installing, *calls = finding.command.split(" && ")
+            for call in calls:
+                assert parsed_by_the_harness(f"{installing} && {call}", monkeypatch).model_args["pretrained"]
                 taken += 1
     assert taken > 20

@@ -110,6 +110,8 @@ class Format(msgspec.Struct, frozen=True, eq=False):
 
     `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `install`
     writes the one before it, which installs a release or commit of a repository.
+    `records_weights` tells of a release or commit ("" for any) and a model class whether a file has the commit and the
+    precision of the model, which older files may lack.
     `only_questions` writes the options that limit such a command to questions, by their ids in each leaf: "" if it
     cannot, and beside it the text of the file of the given name if they name that. `metric_key` and `stderr_key` spell
     what a declaration gives no key for. Files over `max_bytes` are not read; those that begin with a key of `larger`
@@ -127,6 +129,7 @@ class Format(msgspec.Struct, frozen=True, eq=False):
     parse: Callable[[Content], Result]
     rerun: Callable[[Rerun], str] | None = None
     install: Callable[[str, str, Rerun], str] | None = None
+    records_weights: Callable[[str, str], bool] = lambda *_: False
     only_questions: Callable[[Mapping[str, Sequence[int | str]], str], tuple[str, str]] | None = None
     metric_key: Callable[[str, str], str] = lambda name, _: name
     stderr_key: Callable[[str], str] = stderr_beside

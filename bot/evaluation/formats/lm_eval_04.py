@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from bot.evaluation.benchmarks.harness import order_of
+from bot.evaluation.benchmarks.harness import commit_of, order_of
 from bot.evaluation.definition import (
     CODE,
     FUNCTION,
@@ -61,6 +61,8 @@ BATCHED = ("hf", "huggingface", "vllm")  # beginnings of model classes that find
 EXTRAS_OF_MODELS = {"hf": ("hf", "huggingface"), "vllm": ("vllm",), "api": ("local-", "openai-", "anthropic-")}
 EXTRAS_OF_TASKS = {"math": re.compile("^(leaderboard|minerva)_math"), "ifeval": re.compile("ifeval")}
 UPSTREAM, SAYS_ITS_RELEASE = "EleutherAI/lm-evaluation-harness", (0, 4, 9)
+SAYS_WEIGHTS, DAY_OF_WEIGHTS = (0, 4, 3), "2024-05-03"  # since when files have the model's commit and dtype
+OF_TRANSFORMERS = ("hf", "huggingface", "mamba", "steered")  # beginnings of model classes that transformers loads
 HAS_HF = (0, 4, 10)  # the first release with the extra `hf`; before, all installed what it has
 ROUNDS = re.compile(r"load_in_[48]bit\W+[Tt]rue|bnb_4bit")  # what transformers hands to bitsandbytes
 EMPTY: dict[str, Any] = {}
@@ -436,6 +438,16 @@ def install(repository: str, version: str, wanted: Rerun) -> str:
     return command_line(["pip", "install", f"{name} @ git+https://github.com/{repository}@{at}", *besides])
 
 
+def records_weights(version: str, source: str) -> bool:
+    """Tell whether a release or commit writes the commit and the dtype of what transformers loads."""
+    if "." in version:
+        is_old = order_of(version) < SAYS_WEIGHTS
+    else:
+        listed = commit_of(version)
+        is_old = listed is not None and listed.day < DAY_OF_WEIGHTS
+    return not is_old and (source or "hf").startswith(OF_TRANSFORMERS)
+
+
 SHORT_IDS = 100_000  # characters of questions that a command names itself; more stand in a file
 
 
@@ -453,6 +465,7 @@ LM_EVAL_04 = Format(
     parse=parse,
     rerun=rerun,
     install=install,
+    records_weights=records_weights,
     only_questions=only_questions,
     templating="--apply_chat_template",
     logging="measure with --log_samples",

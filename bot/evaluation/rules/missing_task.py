@@ -7,8 +7,8 @@ Looks for every declared leaf and metric.
 A mean over what is there looks plausible and is wrong.
 
 ## When it is wrong
-Another file has it, but only one records revision or precision: name it with `--model-name`, or declare the
-`precision`. Or take the task out.
+Another file has it, but one lacks revision or precision: name it with `--model-name`; in your own declaration add
+`precision`, or drop the task.
 
 ## Example
 /results/leaderboard_mmlu_pro: (absent)
@@ -34,7 +34,7 @@ from bot.evaluation.measurement import RequiredMetric, accepted_gen_kwargs, has_
 from bot.evaluation.result import HarnessVersion, LeafResult, Result, escape_pointer
 from bot.evaluation.row_key import WHOLE, RowKey
 from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
-from bot.evaluation.rules.rule import RowCase, Violation, Violations, rerun_advice, rule, with_groups
+from bot.evaluation.rules.rule import RowCase, Violation, Violations, every_task, rerun_advice, rule
 from bot.evaluation.task import Leaf
 
 UNSAID = "not recorded"
@@ -109,8 +109,7 @@ def _advice(case: RowCase, missing: list[RequiredMetric], keys: list[str]) -> tu
                 return f"{takes}: another version of {tool} or of the task names its metric so; this one does not", ""
             what = f"{takes}: measure it with the task as this version has it"
         return rerun_advice(case, parts, what)
-    by_shots = grouped((task.num_fewshot, leaf.key(result.format)) for task, leaf in board.leaves())
-    return rerun_advice(case, [(with_groups(every, result), shots) for shots, every in by_shots.items()], what)
+    return rerun_advice(case, every_task(case), what)
 
 
 def _has_other_metric(result: Result, required: RequiredMetric) -> bool:
@@ -166,7 +165,7 @@ def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> tuple[str, str]:
             called = (not ours.revision and case.row.lead.called) or ours.model
             remedies = [_remedy(case, called, name, here or there) for name, here, there in unlike if is_unsaid]
             said = f"; another row of this model has it, but {' and '.join(told)}"
-            return said, ", and ".join(filter(None, remedies))
+            return said, ", and ".join(remedies) if all(remedies) else ""
     return "", ""
 
 
@@ -182,7 +181,8 @@ def _remedy(case: RowCase, called: str, name: str, value: str) -> str:
     """How to say the revision or the precision that a file of the model leaves out; "" where nothing can."""
     model, board = case.row.key.model, case.leaderboard
     if name == "precision":
-        return f'`precision = "{value}"` in the declaration' if value in PRECISIONS else ""
+        is_declared = value in PRECISIONS and board.id not in shipped()
+        return f'`precision = "{value}"` in the declaration' if is_declared else ""
     mapped = f"{model}@{value}"
     if why_no_mapping(called, mapped):
         return ""

@@ -18,8 +18,9 @@ from msgspec.structs import replace
 from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
+from bot.evaluation.formats.fields import REVISION
 from bot.evaluation.formats.format import Rerun, loads_path, runs_own_code, takes_chats_alone
-from bot.evaluation.leaderboard import Leaderboard, Waiver
+from bot.evaluation.leaderboard import Leaderboard, Waiver, shipped
 from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import (
     Measurement,
@@ -28,7 +29,7 @@ from bot.evaluation.measurement import (
     needs_log_likelihoods,
     required_metrics,
 )
-from bot.evaluation.result import CheckedSamples, Result
+from bot.evaluation.result import CheckedSamples, Model, Result
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.rules.harness_commit import advised_version
 from bot.evaluation.submission import LATEST, Parsed
@@ -239,9 +240,16 @@ def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, st
         settings |= {"gen_kwargs": json.dumps(wanted)} if wanted else {}
     known, asked = find_format(result.format), [key for keys, _ in parts for key in keys]
     advised = advised_version(result.harness, result.format, asked, case.leaderboard, case.facts, newest=newest)
+    is_recording = known is not None and known.records_weights(advised.version if advised else "", model.source)
+    apart = _apart(result.model, case.leaderboard) if is_recording else ""
+    if apart and {key for key, _ in _every_leaf(case)} <= _with_members(asked, result):
+        apart = ""  # all is measured anyway
+    elif apart:
+        parts = every_task(case)
+        asked = [key for keys, _ in parts for key in keys]
     runs = [Rerun(model, tuple(dict.fromkeys(keys)), shots, settings) for keys, shots in parts]
     commands = [known.rerun(run) if known and known.rerun else "" for run in runs]
-    said = f" ({advised.title})" if advised else ""
+    said = (f" ({advised.title})" if advised else "") + apart
     if takes_chats_alone(model.source) and (unlike := _without_answers(case, asked)):
         return f"{said}{NO_CHAT.format(examples(unlike))}", ""
     if not commands or not all(commands):
@@ -257,14 +265,49 @@ def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, st
 
 def _without_answers(case: Case | RowCase, keys: Iterable[str]) -> list[str]:
     """The titles of the tasks behind keys of leaves and groups that need log-likelihoods."""
-    named, left = set[str](), [*keys]
-    while left:  # a file may name a group as its own member
-        if (key := left.pop()) not in named:
-            named.add(key)
-            left += case.result.subtasks.get(key, ())
+    named = _with_members(keys, case.result)
     required = required_metrics(case.leaderboard, case.result.format)
     asked = [one for one in required if one.leaf_key in named and needs_log_likelihoods(one, case.result.format)]
     return list(dict.fromkeys(one.task.title for one in asked))
+
+
+def _with_members(keys: Iterable[str], result: Result) -> set[str]:
+    """Some keys with those of all that is in the groups among them."""
+    found, left = set[str](), [*keys]
+    while left:  # a file may name a group as its own member
+        if (key := left.pop()) not in found:
+            found.add(key)
+            left += result.subtasks.get(key, ())
+    return found
+
+
+def _apart(model: Model, board: Leaderboard) -> str:
+    """Why a new file with the commit and the precision of a model joins none of its files; "" where it does."""
+    if model.is_plain or loads_path(model):
+        return ""
+    ways = {}
+    if not REVISION.fullmatch(model.revision):
+        called = "…" if model.is_mapped else model.id
+        ways["commit"] = f"by `--model-name {called}={model.id}@COMMIT`"
+    if not model.precision:
+        ways["precision"] = "" if board.id in shipped() else "by `precision` in the declaration"
+    if not ways:
+        return ""
+    named = f" (or name {'both' if ways.keys() > {'commit'} else 'it'} first, {' and '.join(ways.values())})"
+    why = f" with all other tasks, as a new file records the model's {' and '.join(ways)} and joins none without"
+    return why + (named if all(ways.values()) else "")
+
+
+def _every_leaf(case: Case | RowCase) -> list[tuple[str, int | None]]:
+    """The keys of all leaves that the result's format measures, each with its shots."""
+    board, used = case.leaderboard, case.result.format
+    return [(leaf.key(used), task.num_fewshot) for task, leaf in board.leaves() if used in board.formats_of(leaf)]
+
+
+def every_task(case: Case | RowCase) -> list[tuple[list[str], int | None]]:
+    """All that a result's format measures of a leaderboard."""
+    by_shots = grouped((shots, key) for key, shots in _every_leaf(case))
+    return [(with_groups(keys, case.result), shots) for shots, keys in by_shots.items()]
 
 
 def with_groups(keys: list[str], result: Result) -> list[str]:

@@ -97,13 +97,21 @@ def test_a_file_that_leaves_out_revision_and_precision_is_told_how_to_join_the_o
     only = {key: value for key, value in base()["results"].items() if key == "leaderboard_mmlu_pro"}
     files = {"bare.json": bare, "part.json": patched({"/results": only})}
     pinned, model = base()["config"]["model_sha"], "example-org/kestrel-7b"
-    rows = {row.key.revision: row for row in judgement_of(files).rows}
-    [finding] = [found for found in rows[""].findings if found.rule == "missing-task"]
-    assert f"the revision is {pinned} there and not recorded here and the precision is bfloat16" in finding.message
-    assert finding.hint == (
-        f"if it is the same model: `--model-name {model}={model}@{pinned}` (or `identity` in bot.toml), "
-        'and `precision = "bfloat16"` in the declaration; else measure it (lm-eval 0.4.9):'
+    apart = (
+        "measure it (lm-eval 0.4.9) with all other tasks, as a new file records the model's commit and precision and "
+        "joins none without"
     )
+    by_hand = (
+        f'if it is the same model: `"{model}" = "{model}@{pinned}"` under [models] in the declaration, '
+        'and `precision = "bfloat16"` in the declaration; else '
+    )
+    named = f" (or name both first, by `--model-name {model}={model}@COMMIT` and by `precision` in the declaration)"
+    own = declared().model_copy(update={"id": "ours"})  # who submits to a shipped board cannot edit its declaration
+    for board, hint in ((declared(), f"{apart}:"), (own, f"{by_hand}{apart}{named}:")):
+        rows = {row.key.revision: row for row in judgement_of(files, board).rows}
+        [finding] = [found for found in rows[""].findings if found.rule == "missing-task"]
+        assert f"the revision is {pinned} there and not recorded here and the precision is bfloat16" in finding.message
+        assert finding.hint == hint
     facts = Facts(names={model: f"{model}@{pinned}"})
     board = declared().model_copy(update={"precision": "bfloat16"})
     [row] = judgement_of(files, board, facts).rows
