@@ -219,8 +219,9 @@ class RunComparison:
     """Two measurements side by side; `average` is None where the tasks have no common scale.
 
     `columns` are those that do not count, each with its title and both values. `other_numbers` are those that differ
-    and are not compared, as "metric of task". `recorded_once` are settings that one of the two does not record, and
-    `unread` says why the files of a row were not read.
+    and are not compared, as "metric of task". `recorded_once` are settings that one of the two does not record,
+    `unread_fields` those that differ and that the form of both files does not read; `unread` says why the files of a
+    row were not read.
     """
 
     first: str
@@ -234,6 +235,7 @@ class RunComparison:
     columns: tuple[tuple[str, float, float], ...] = ()
     other_numbers: tuple[str, ...] = ()
     recorded_once: tuple[SettingDifference, ...] = ()
+    unread_fields: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     is_one_model: bool = False
 
@@ -300,9 +302,21 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         first.name, second.name, differing, equal, tasks, average, (only[0], only[1]), logs, columns,
         other_numbers=tuple(_other_numbers(first, second, shared)),
         recorded_once=tuple(_recorded_once(first, second, shared)),
+        unread_fields=tuple(dict.fromkeys(_unread_fields(first, second, shared))),
         unread=tuple(dict.fromkeys(one.unread for one in (first, second) if one.unread)),
         is_one_model=first.models == second.models and len(first.models - {""}) == 1,
     )  # fmt: skip
+
+
+def _unread_fields(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[str]:
+    """The fields that differ between the files of shared leaves, and that their form does not read."""
+    for task in shared:
+        for leaf in first.tasks[task].leaves:
+            one, other = (run.sources[leaf].result if leaf in run.sources else None for run in (first, second))
+            if one and other and one.format == other.format:
+                yield from (
+                    name for name in {**one.unread, **other.unread} if one.unread.get(name) != other.unread.get(name)
+                )
 
 
 def _other_numbers(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[str]:

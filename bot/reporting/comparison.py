@@ -204,6 +204,9 @@ def _equal_lines(comparison: RunComparison, second: str) -> Iterator[str]:
     """How many settings are equal, of those that were read, and which only one of the two records."""
     read = " of those that the rows record" if comparison.unread else ""
     yield f"{counted(comparison.equal, 'other setting' if comparison.settings else 'setting')} equal{read}."
+    if comparison.unread_fields:
+        fields = first_few(list(comparison.unread_fields), MOST_NAMED)
+        yield visible(f"Fields that the form does not read differ: {fields}; name in its settings what matters.")
     said = [
         f"{one.name} ({letter} {brief(value)})"
         for one in comparison.recorded_once

@@ -150,6 +150,41 @@ def test_a_board_of_ones_own_is_compared_by_the_declaration_that_it_keeps(tmp_pa
         assert (done.returncode, "have the same numbers" in done.stdout) == (0, True), done.stderr
 
 
+ONE_NUMBER = """title = "Edits"
+description = "How many edits a model gets right."
+[harness]
+formats = ["own"]
+[models]
+plain = true
+[[formats]]
+id = "own"
+rows = "[*]"
+model = "model"
+[[formats.values]]
+value = "pass_rate"
+leaf = "pass_rate"
+unit = "percent"
+[[tasks]]
+id = "pass_rate"
+title = "Pass rate"
+metrics = [{ name = "score", integral = false }]
+leaves = [{ id = "pass_rate", samples = 225 }]
+unit = "percent"
+"""
+
+
+def test_fields_that_a_form_does_not_read_are_named_where_they_differ(tmp_path: Path) -> None:
+    """Like `edit_format` in the tables of Aider, which moves its numbers."""
+    (tmp_path / "board.toml").write_text(ONE_NUMBER)
+    for name, way, rate in (("a", "diff", 40.0), ("b", "whole", 45.8)):
+        row = {"model": "qwen3-32b", "edit_format": way, "language": "all", "pass_rate": rate, "seconds": 3.5 + rate}
+        (tmp_path / f"{name}.json").write_text(json.dumps([row]))
+    files = [str(tmp_path / name) for name in ("a.json", "b.json")]
+    done = call(*files, "--leaderboard", str(tmp_path / "board.toml"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Fields that the form does not read differ: edit_format; name in its settings what matters." in done.stdout
+
+
 def sampled(folder: Path) -> str:
     """The run of the board's row with another temperature."""
     (path,) = (ROOT / KESTREL).glob("results_*.json")

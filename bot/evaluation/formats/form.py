@@ -6,6 +6,7 @@ which model each is of, and where its numbers are; everything else holds as for 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -25,6 +26,7 @@ REDUCE = re.compile(rf"mean|{PASS.pattern}")
 FIELDS = ("model", "revision", "date", "precision", "harness", "version", "agent")
 FIRST_ROWS = 10  # that are looked at for a number where the form says nothing else of what a file has
 PATH_TOKEN = re.compile(r"\*\*/|\*|\{([^{}]*)\}")
+WORD = re.compile(r"[\w-]+")
 PATH_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 MOST_NAMES, MOST_STARS = 6, 8  # of a pattern of paths
 # What goes with which kind of number.
@@ -63,7 +65,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
 
 
 class Form(msgspec.Struct, frozen=True, gc=False):
-    """A form with its places parsed; `pattern` is that of its `files` as it is written."""
+    """A form with its places parsed; `pattern` is that of its `files` as it is written, `words` all that it names."""
 
     id: str
     repository: str | None
@@ -74,6 +76,7 @@ class Form(msgspec.Struct, frozen=True, gc=False):
     fields: Mapping[str, FilePlace | NamedText]
     settings: Mapping[str, FilePlace | NamedText]
     values: tuple[Value, ...]
+    words: frozenset[str]
 
     def recognise(self, content: Content) -> bool:
         """Tell whether a file is of this form, by its path where the form names one, and by what it has."""
@@ -130,6 +133,7 @@ def compiled(data: Mapping[str, Any]) -> Form:
             if not (name == "agent" and "agent" in data)
         },
         values=tuple(_value(one, known) for one in data["values"]),
+        words=frozenset(WORD.findall(json.dumps(data))),
     )
 
 

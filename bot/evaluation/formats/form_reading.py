@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from hashlib import sha256
 from math import comb, fsum, isfinite, isnan, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +17,7 @@ from bot.errors import MalformedResult
 from bot.evaluation.finding import counted, examples, shown
 from bot.evaluation.formats.content import Document
 from bot.evaluation.formats.fields import LARGEST, release, seconds, setting
-from bot.evaluation.formats.format import MAX_ROWS, check_rows
+from bot.evaluation.formats.format import MAX_ROWS, NAME, check_rows
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import FilePlace, Match, NamedText, Shape, Visits, as_text, parse_place, shape_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Misread, Model, Result
@@ -31,6 +32,7 @@ PASS = re.compile(r"pass(?P<how>[@^])(?P<k>[1-9]\d{0,3})")
 MOST_TRIALS = 1_000_000
 MOST_BESIDE = 10_000  # numbers beside others that are kept while a row is read
 MOST_MISREAD = 20  # that one result lists
+MOST_UNREAD, SHORT = 40, 8  # fields that no place of the form names, and digits of the digest of each
 TOLERANCE = 1e-6  # of a value beside the counts that it is made of, relative above 1
 HALF = 1.96  # standard errors of half a 95 % interval
 RIGHT = frozenset({"pass", "passed", "success", "correct", "right", "resolved", "true", "yes"})
@@ -101,6 +103,7 @@ class MeasuredRows(msgspec.Struct, gc=False):
     date: float | None
     settings: Mapping[str, str]
     pointer: str
+    unread: Mapping[str, str]
     rows: list[Any] = []
     trials: dict[int, PooledTrials] = {}
     leaves: dict[str, LeafSeen] = {}
@@ -238,7 +241,14 @@ class FormReader:
         model = Model(texts.get("model", ""), texts.get("revision", ""), texts.get("precision", ""))
         version = release(texts.get("version", "")) or None
         harness = HarnessVersion(texts.get("harness") or self.form.id, self.form.repository, version=version)
-        return MeasuredRows(model, harness, date, settings, pointer, misread=misread)
+        return MeasuredRows(model, harness, date, settings, pointer, self._unread(), misread=misread)
+
+    def _unread(self) -> dict[str, str]:
+        """The digests of texts and switches of the row that the form does not name, by their keys."""
+        row = self.row.value if isinstance(self.row.value, dict) else {}
+        found = {key: one for key, one in row.items() if type(one) in {str, bool} and key not in self.form.words}
+        named = [key for key in found if NAME.fullmatch(key)][:MOST_UNREAD]
+        return {key: sha256(str(found[key]).encode()).hexdigest()[:SHORT] for key in named}
 
     def _text(self, where: FilePlace | NamedText) -> tuple[str, Match | None, str]:
         """The text of a field, where it lies, and "" or why there is none; null is none that nobody misses."""
@@ -519,6 +529,7 @@ class FormReader:
             leaves={name: leaf.result() for name, leaf in one.leaves.items() if leaf.pointers},
             date=one.date,
             settings=one.settings,
+            unread=one.unread if len(one.rows) == 1 else {},
             places={"model": one.pointer, "leaves": "", "leaf": "", "samples": ""},
             misread=tuple(dict.fromkeys(one.misread))[:MOST_MISREAD],
             unmatched=tuple(
