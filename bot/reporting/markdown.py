@@ -10,7 +10,7 @@ from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, cell, code, visible
 from bot.reporting.shell import shell_lines
-from bot.reporting.text import BESIDE, advised_once, findings_told, is_spare, of_row_told, spare_said
+from bot.reporting.text import BESIDE, advised_once, findings_told, in_one_clone, is_spare, of_row_told, spare_said
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
 ORDER = ("rejected", "incomplete", "accepted")
@@ -21,36 +21,38 @@ def judgement_markdown(judgement: Judgement, below: Callable[[Row], str] = lambd
     """The submissions that no format reads, then every row, the worst first, each with what is said below it."""
     files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
     rows = sorted(judgement.rows, key=lambda row: ORDER.index(row.status))
-    parts = [verdict_markdown(verdict) for verdict in judgement.unreadable]
-    return "\n".join([*parts, *(f"{row_markdown(row, files[row.key])}{below(row)}" for row in rows)])
+    above: set[str] = set()
+    parts = [verdict_markdown(verdict, above) for verdict in judgement.unreadable]
+    return "\n".join([*parts, *(f"{row_markdown(row, files[row.key], above)}{below(row)}" for row in rows)])
 
 
-def row_markdown(row: Row, files: Sequence[Verdict]) -> str:
-    """One row: verdict, files with their findings, the row's findings, scores."""
+def row_markdown(row: Row, files: Sequence[Verdict], above: set[str]) -> str:
+    """One row: verdict, files with their findings, the row's findings, scores; `above` as in `advised_once`."""
     lines = [f"### {SIGNS[row.status]} {row.status}: {_model(row.model.id)}", ""]
     for file in files:
         spare = f": {code(spare_said(row))}" if is_spare(file, row) else ""
-        lines += [f"File: {code(file.path)}{spare}", "", *_findings(findings_told(file, row))]
-    lines += _findings(of_row_told(row))
+        lines += [f"File: {code(file.path)}{spare}", "", *_findings(findings_told(file, row), above)]
+    lines += _findings(of_row_told(row), above)
     if row.repair is not None:
-        lines += [f"{code(row.repair.hint.rstrip(':'))}:", "", *_block(row.repair.command), "", BESIDE, ""]
+        repair = in_one_clone(row.repair, above)
+        lines += [f"{code(repair.hint.rstrip(':'))}:", "", *_block(repair.command), "", BESIDE, ""]
     lines.append(score_rows(row.scores))
     return "\n".join(lines).rstrip() + "\n"
 
 
-def verdict_markdown(verdict: Verdict) -> str:
-    """One submission: verdict and findings."""
+def verdict_markdown(verdict: Verdict, above: set[str]) -> str:
+    """One submission: verdict and findings; `above` as in `advised_once`."""
     name = _model(verdict.result.model.id) if verdict.result else "no result"
     lines = [f"### {SIGNS[verdict.status]} {verdict.status}: {name}", "", f"File: {code(verdict.path)}", ""]
-    return "\n".join([*lines, *_findings(verdict.findings)]).rstrip() + "\n"
+    return "\n".join([*lines, *_findings(verdict.findings, above)]).rstrip() + "\n"
 
 
 def _model(name: str) -> str:
     return code(brief(name)) if name else "a model without a name"
 
 
-def _findings(findings: Sequence[Finding]) -> list[str]:
-    lines = [line for finding in advised_once(findings) for line in finding_markdown(finding)]
+def _findings(findings: Sequence[Finding], above: set[str]) -> list[str]:
+    lines = [line for finding in advised_once(findings, above) for line in finding_markdown(finding)]
     return [*lines, ""] if lines else []
 
 

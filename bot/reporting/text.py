@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from textwrap import wrap
-from typing import Any
+from typing import Any, TypeVar
 
 from msgspec.structs import replace
 from typer import style
@@ -34,6 +34,7 @@ VERSION = re.compile(r"(?: \([^()]*\))?:$")  # how the hint of a command ends
 REPLACED = "replaced by {file}; nothing needs to be done"
 BESIDE = "Submit the new files beside the others, in the same folder; keep the old ones unless all is measured again."
 ABOVE = "the command above does it"
+CLONE = re.compile(r"(git clone \S+; cd \S+ && git checkout \S+ && )pip install .*? && ")  # as commands begin
 COMMAND, GLUE = re.compile(r"`[^`]*`"), "\N{NO-BREAK SPACE}"
 SIGNS = {"accepted": "✓", "incomplete": "◐", "rejected": "✗"}
 COLOURS = {
@@ -44,6 +45,7 @@ COLOURS = {
     "warning": "yellow",
     "notice": "cyan",
 }
+Advice = TypeVar("Advice", Finding, Repair)
 
 
 class Ink:
@@ -67,7 +69,8 @@ def terminal_text(judgement: Judgement, ink: Ink, *, quiet: bool = False, whole:
     A text of more than a screen is grouped by cause, unless the `whole` text is asked for.
     """
     files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
-    parts = [terminal_row(row, files[row.key], ink, quiet=quiet) for row in judgement.rows]
+    above: set[str] = set()
+    parts = [terminal_row(row, files[row.key], ink, above, quiet=quiet) for row in judgement.rows]
     parts += [unreadable_text(verdict, ink) for verdict in judgement.unreadable]
     text = "\n".join([*parts, "\n".join([*_unread_lines(judgement), summary_line(judgement, ink), ""])])
     if whole or _height(text) <= SCREEN:
@@ -108,6 +111,7 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
         yield from _cause_lines(
             [(name, replace(one, hint=ABOVE, command="") if one.command in commands else one) for name, one in found],
             judgement,
+            commands,
         )
         commands |= {one.command for _, one in found} - {""}
     repairs = [row.repair for row in judgement.rows if row.repair is not None]
@@ -146,8 +150,11 @@ def short_revision(revision: str, letters: int = 12) -> str:
     return revision[:letters] if len(revision) == COMMIT else brief(revision)
 
 
-def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> Iterator[str]:
-    """The most frequent messages of one rule with what to do, the columns, and the first names."""
+def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement, above: set[str]) -> Iterator[str]:
+    """The most frequent messages of one rule with what to do, the columns, and the first names.
+
+    `above` as in `advised_once`.
+    """
     messages = Counter(finding.message for _, finding in found)
     is_short = len(judgement.rows) == 1 and len(messages) <= OF_ONE_ROW and found[0][1].is_error
     columns = "" if is_short else _columns(found, judgement)
@@ -161,8 +168,9 @@ def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement) -> 
             often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""
             yield from _wrapped(f"{often}{visible(message)}", "    ", "    ")
         whose = f"for {names_of[command]}: " if command in names_of else ""
-        yield from _advice_lines(f"{whose}{hint}" if hint != last else "", command)
-        last = hint
+        advice = in_one_clone(Repair(hint, command), above)
+        yield from _advice_lines(f"{whose}{advice.hint}" if advice.hint != last else "", advice.command)
+        last = advice.hint
     if len(messages) > len(shown) and not columns:
         yield f"    and {counted(len(messages) - len(shown), 'other message')}"
     yield from _wrapped(columns, "    ", "      ") if columns else ()
@@ -200,20 +208,20 @@ def unread_said(unread: Iterable[UnreadPath]) -> Iterator[str]:
         yield visible(f"not read: {found[0].path}{more} ({kind}): {said}")
 
 
-def terminal_row(row: Row, files: list[Verdict], ink: Ink, *, quiet: bool = False) -> str:
-    """One row; `files` are all submissions of its key, with their findings."""
+def terminal_row(row: Row, files: list[Verdict], ink: Ink, above: set[str], *, quiet: bool = False) -> str:
+    """One row; `files` are all submissions of its key, with their findings, `above` as in `advised_once`."""
     lines = [_headline(row, ink)]
     if not quiet:
         lines += [ink.faint(f"  {line}") for line in _circumstances(row)]
     for file in files:
         lines += [ink.faint(f"  {line}") for line in _file_lines(file, row, quiet=quiet)]
-        findings = advised_once(findings_told(file, row))
+        findings = advised_once(findings_told(file, row), above)
         lines += [line for finding in findings for line in ("", *finding_lines(finding, ink))]
         lines += [""] if file.findings and file is not files[-1] else []
-    for finding in advised_once(of_row_told(row)):
+    for finding in advised_once(of_row_told(row), above):
         lines += ["", *finding_lines(finding, ink)]
     if row.repair is not None:
-        lines += ["", *_repair_lines(row.repair)]
+        lines += ["", *_repair_lines(in_one_clone(row.repair, above))]
     if not quiet and any(task.score is not None for task in row.scores.tasks):
         lines += ["", *(f"  {line}" for line in score_lines(row.scores))]
     return "\n".join(lines) + "\n"
@@ -298,12 +306,28 @@ def _repair_lines(repair: Repair) -> Iterator[str]:
     yield from _wrapped(BESIDE, "    ", "    ")
 
 
-def advised_once(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings; those with the command of an earlier one say so."""
-    told: set[str] = set()
+def advised_once(findings: Iterable[Finding], above: set[str]) -> Iterator[Finding]:
+    """The findings; those with the command or the clone of an earlier one say so.
+
+    `above` has the commands and clones that were said before, and gets those of the findings.
+    """
     for one in findings:
-        yield replace(one, hint=ABOVE, command="") if one.command in told else one
-        told |= {one.command} - {""}
+        yield replace(one, hint=ABOVE, command="") if one.command in above else in_one_clone(one, above)
+        above |= {one.command} - {""}
+
+
+def in_one_clone(one: Advice, above: set[str]) -> Advice:
+    """Advice without the clone and the installation that a command makes which was said before, as `above` has them."""
+    found = CLONE.match(one.command)
+    if found is None:
+        return one
+    clone, whole = found[1], found[0]
+    is_there, is_installed = clone in above, whole in above
+    above |= {clone, whole}
+    if not is_there:
+        return one
+    command = one.command[len(whole if is_installed else clone) :]
+    return replace(one, hint=f"{one.hint.removesuffix(':')}, in the clone above:", command=command)
 
 
 def spare_said(row: Row) -> str:

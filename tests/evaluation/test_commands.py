@@ -24,7 +24,7 @@ from bot.evaluation.result import Model
 from bot.evaluation.rules.rule import Facts
 from bot.evaluation.submission import parse_submission
 from bot.pages.environment import shell
-from bot.reporting.markdown import finding_markdown
+from bot.reporting.markdown import finding_markdown, judgement_markdown
 from bot.reporting.text import Ink, summary_line, terminal_text
 from tests.evaluation.judging import base, declared, judgement_of, patched
 from tests.evaluation.parts import only
@@ -403,6 +403,22 @@ def test_the_commands_for_a_model_without_a_name_say_that_they_alone_repair_noth
         True,
         False,
     ]
+
+
+def test_two_rows_of_an_old_release_are_measured_in_one_clone() -> None:
+    """A second one would lie in the first, where the commands of the first row left the shell."""
+    files = {}
+    for name in ("a", "b"):
+        args, commit = f"pretrained=example-org/{name},dtype=bfloat16", "6d2abda4fd171e68a8789330c4149e37c1ca0bda"
+        files[f"results_{name}.json"] = lacking(
+            lm_eval_version=None, git_hash=commit, model_name=f"example-org/{name}", config__model_args=args
+        )
+    judgement = judgement_of(files)
+    assert all("git clone" in one.command for row in judgement.rows for one in row.findings if one.command)
+    for shown in terminal_text(judgement, Ink(colour=False), whole=True), judgement_markdown(judgement):
+        text = " ".join(shown.split())
+        assert (text.count("git clone"), text.count("pip install -e"), text.count("in the clone above")) == (1, 1, 1)
+        assert text.count("lm_eval --model hf") == 2
 
 
 @pytest.mark.parametrize("is_whole", [False, True])

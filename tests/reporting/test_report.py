@@ -220,7 +220,7 @@ def test_a_message_with_and_without_advice_is_said_once_with_it() -> None:
     """Like 'the file does not record the commit' of logs of Inspect, which is no advice for a model of a service."""
     judgement = judgement_of({"limited.json": LIMITED})
     [found] = [one for one in judgement.verdicts[0].findings if one.rule == "limited-run"]
-    lines = list(_cause_lines([("a", replace(found, hint="")), ("b", found)], judgement))
+    lines = list(_cause_lines([("a", replace(found, hint="")), ("b", found)], judgement, set()))
     told = "the run was limited to 50 samples of each task (--limit)"
     assert lines == [
         f"    {told}",
@@ -234,7 +234,7 @@ def test_a_command_of_one_file_is_named_by_it_where_another_file_needs_another()
     judgement = judgement_of({"limited.json": LIMITED})
     [found] = [one for one in judgement.verdicts[0].findings if one.rule == "limited-run"]
     other = replace(found, command="lm_eval --tasks arc_challenge")
-    lines = list(_cause_lines([("a", found), ("b", other)], judgement))
+    lines = list(_cause_lines([("a", found), ("b", other)], judgement, set()))
     assert lines[1:3] == [
         "    → for b: run it again without --limit (lm-eval 0.4.9):",
         "      lm_eval --tasks arc_challenge",
