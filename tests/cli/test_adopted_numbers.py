@@ -58,6 +58,11 @@ def lines(spelled: str = "{}", values: Any = VALUES) -> str:
         ("\N{MINUS SIGN}1.5", "-1.5"),
         ("🥇 **88.7**", "88.7"),
         ("88.7†", "88.7"),
+        ("**393/400 (98.2%)**", "98.2"),  # of the counts, 98.25
+        ("98.25 (393/400)", "98.25"),
+        ("393/400 (98.7%)", None),  # they contradict each other
+        ("3/4", None),
+        ("1/0 (1%)", None),
         ("1,234", None),
         ("8_000", None),
     ],
@@ -72,6 +77,7 @@ def test_a_number_is_read_whatever_stands_around_it(cell: str, number: str | Non
         ("<sub>88.71%</sub>", "<sub>90.00%</sub>"),
         ("**`3.1`** 🥇", "**`90.00`** 🥇"),
         ("88.7 ± 0.3", None),  # the other number would be out of date
+        ("45/50 (90.0%)", None),
         ("-", None),
     ],
 )
@@ -116,6 +122,20 @@ def test_tags_stay_and_new_rows_have_them(tmp_path: Path) -> None:
     [watch] = load_settings(tmp_path / "ours" / "bot.toml").watches
     assert watch.targets[0].table is not None
     assert watch.targets[0].table.columns["sums"].template == "<sub>{value}%</sub>"
+
+
+def test_a_share_with_its_counts_is_one_number_and_a_new_row_has_both(tmp_path: Path) -> None:
+    """Like naoto-iwase/JMLE2026-Bench `76c4b29`, whose columns are `Score` and `Accuracy`."""
+    values = {model: (number / 4, number / 2) for number, model in enumerate(VALUES, 150)}
+    rows = [f"| {name} | {x * 4:g}/400 ({x:.1f}%) | {y:.2f}% ({y * 2:g}/200) |\n" for name, (x, y) in values.items()]
+    done = adopted(tmp_path, HEAD + "".join(rows).replace("150/400 (37.5%)", "146/400 (36.5%)"), values=values)
+    assert "2 of 3 rows reproduced to the printed digit, in 2 of 2 columns; 1 cell" in done.stdout, done.output
+    assert "reading: there 146/400 (36.5%), computed 150/400 (37.5%)" in done.stdout
+    [watch] = load_settings(tmp_path / "ours" / "bot.toml").watches
+    assert watch.targets[0].table is not None
+    columns = watch.targets[0].table.columns
+    assert (columns["reading"].of, columns["reading"].template) == (400, "{right}/{of} ({value}%)")
+    assert (columns["sums"].of, columns["sums"].template) == (200, "{value}% ({right}/{of})")
 
 
 def test_a_table_is_named_by_the_headings_above_it(tmp_path: Path) -> None:

@@ -177,7 +177,7 @@ class _Way:
 
 
 def _out(text: str) -> str:
-    return re.sub(r"^\{(\.+)", r"{\1.", text)
+    return re.sub(r"\{(\.+)", r"{\1.", text)
 
 
 def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) -> list[DraftedValue]:
@@ -211,6 +211,7 @@ def _sets_of_rows(way: NamedRows) -> tuple[str, ...]:
     every = [row.value for row in way.rows.rows if isinstance(row.value, dict)]
     several = len(every) > len({row.path for row in way.rows.rows}) and len(every) == len(way.rows.rows)
     keys = [key for key in every[0] if words_of(key) in OF_ROWS and _is_text(key, every)] if several else []
+    keys = [key for key in keys if not _is_measured(key, every)]
     counts = {key: len({one[key] for one in every}) for key in keys}
     most = min(MOST_PARTS, len(every) // 2)
     return tuple(f"{{.{key_text(key)}}}" for key, count in counts.items() if 1 < count <= most) or ("",)
@@ -539,22 +540,27 @@ def _telling(lists: Sequence[Sequence[Mapping[str, Any]]]) -> _Told:
     )
     others = [key for key in written if key not in known and not NO_SCORE.search(words_of(key))]
     texts = [key for key in (*known, *others) if _is_text(key, every)]
-    longest = max(map(len, some))
+    names, longest = [key for key in texts if not _is_measured(key, every)], max(map(len, some))
     for count in (1, 2, 3):
-        for keys in combinations(texts[:6], count):
+        for keys in combinations(names[:6], count):
             if longest <= MOST_NAMED and all(_differ(keys, one) for one in some) and not _is_question(keys, every):
                 return _Told(tuple(f"{{.{key_text(key)}}}" for key in keys))
     asked = next((key for key in written if _is_question((key,), every)), "")
     counts = {key: len({as_text(one.get(key)) for one in every}) for key in texts if key != asked}
     parts = [key for key, number in counts.items() if 1 < number <= MOST_PARTS and 3 * number <= len(every)]
-    return _Told((), f"{{.{key_text(asked)}}}" if asked else "", tuple(f"{{.{key_text(key)}}}" for key in parts[:3]))
+    said = {key: f"{key} " if _is_measured(key, every) else "" for key in parts}  # "False" says nothing alone
+    told = tuple(f"{said[key]}{{.{key_text(key)}}}" for key in parts[:3])
+    return _Told((), f"{{.{key_text(asked)}}}" if asked else "", told)
 
 
 def _is_text(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
-    """Tell whether each element has a name at a key; in a CSV file numbers are texts, too, and no names if all are."""
-    texts = [one.get(key) for one in elements]
-    is_named = all(isinstance(text, str) and text and is_name(text) for text in texts)
-    return is_named and any(number_of(text)[0] is None for text in texts)
+    return all(isinstance(text := one.get(key), str) and text and is_name(text) for one in elements)
+
+
+def _is_measured(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
+    """Tell whether the texts at a key are numbers, or say right and wrong, as all of a CSV file are texts."""
+    texts = [one[key] for one in elements]
+    return all(number_of(text)[0] is not None for text in texts) or all(outcome(text) is not None for text in texts)
 
 
 def _differ(keys: Sequence[str], elements: Sequence[Mapping[str, Any]]) -> bool:

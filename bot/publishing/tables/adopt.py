@@ -175,6 +175,8 @@ def _choose(
 ) -> Matched | str:
     """The reading of a column, or why none is sure."""
     possible = [one for one in readings if not (column.is_named_raw and _is_normalized(one))]
+    if column.of is not None:
+        possible = [one for one in possible if one.is_fraction and not one.is_in_percent]
     tried = [one for one in (_tried(column, reading, rows) for reading in possible) if one.covered]
     headings = (*column.column_path, column.label)
     heading = {id(one): _named_by(headings, one.reading) for one in tried}
@@ -356,6 +358,8 @@ def printed(column: NumberColumn) -> dict[str, Any]:
     keys: dict[str, Any] = {} if column.decimals is None else {"decimals": column.decimals}
     if column.template is not None:
         keys["template"] = column.template
+    if column.of is not None:
+        keys["of"] = column.of
     if column.missing:
         keys["missing"] = column.missing
     return keys

@@ -11,7 +11,20 @@ from string import Formatter
 
 from bot.errors import Unwritable
 from bot.publishing.tables.mapping import NULL, OMIT, MappedColumn, TableFormat, TableOptions
-from bot.publishing.tables.values import OWN, RowView, Scalar, Unit, in_unit, lookup, placeholders, rounded, unit_of
+from bot.publishing.tables.values import (
+    OF,
+    OWN,
+    RIGHT,
+    RowView,
+    Scalar,
+    Unit,
+    count_of,
+    in_unit,
+    lookup,
+    placeholders,
+    rounded,
+    unit_of,
+)
 from bot.reporting.escape import brief, no_formula, plain_in_link, plain_markup
 
 NAMES = {"model.id", "model.org", "model.name"}
@@ -87,7 +100,7 @@ def wanted_row(change_key: str, row: RowView, options: TableOptions) -> WantedRo
 
 def _number(column: MappedColumn, row: RowView) -> Number | None:
     """The number of a cell that holds one and no other."""
-    is_alone = column.template is None or placeholders(column.template) == (OWN,)
+    is_alone = column.template is None or {*placeholders(column.template)} - {RIGHT, OF} == {OWN}
     if column.value is None or not is_alone or column.names.keys() & {row.entry.key, row.entry.model.id}:
         return None
     exact = in_unit(column.value, row, column.unit)
@@ -108,22 +121,28 @@ def _cell(label: str, column: MappedColumn, row: RowView, written: TableFormat) 
     if named is not None:
         return _formula_free(named, written)
     value = None if column.value is None else in_unit(column.value, row, column.unit)
+    own: dict[str, Scalar] = {OWN: value}
     if isinstance(value, Decimal):
-        value = rounded(value, column.decimals, column.rounding)
+        own[OWN] = rounded(value, column.decimals, column.rounding)
+    if column.of is not None:
+        unit = column.unit or unit_of(column.value or "", row)
+        own |= {OF: Decimal(column.of), RIGHT: None}
+        own |= {RIGHT: count_of(value, unit, column.of)} if isinstance(value, Decimal) else {}
     needed = (OWN,) if column.template is None else placeholders(column.template)
-    gaps = [name for name in needed if (value if name == OWN else lookup(name, row)) in {None, ""}]
+    gaps = [name for name in needed if (own[name] if name in own else lookup(name, row)) in {None, ""}]
     if gaps:
-        return _gap(f"{label} ({column.value if gaps[0] == OWN else gaps[0]})", column, written)
+        return _gap(f"{label} ({column.value if gaps[0] in own else gaps[0]})", column, written)
     if column.template is not None:
-        return _formula_free(_filled(column.template, value, row, written), written)
+        return _formula_free(_filled(column.template, own, row, written), written)
+    value = own[OWN]
     return _formula_free(_text(value, written, ""), written) if isinstance(value, str) else value
 
 
-def _filled(template: str, value: Scalar, row: RowView, written: TableFormat) -> str:
-    """A template with its values."""
+def _filled(template: str, own: Mapping[str, Scalar], row: RowView, written: TableFormat) -> str:
+    """A template with its values, those of the column itself by their names."""
     parts = []
     for literal, name, _, _ in Formatter().parse(template):
-        found = None if name is None else value if name == OWN else lookup(name, row)
+        found = None if name is None else own[name] if name in own else lookup(name, row)
         parts += [literal, _text(found, written, template) if isinstance(found, str) else as_text(found)]
     return "".join(parts)
 

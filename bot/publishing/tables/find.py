@@ -21,7 +21,7 @@ from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.csv_sheet import COMMA, SEPARATORS, CsvSheet
-from bot.publishing.tables.fit import NUMBER, UNSEEN, around_number, number_in, without_spread
+from bot.publishing.tables.fit import NUMBER, UNSEEN, around_number, number_in, share_with_counts, without_spread
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
@@ -322,10 +322,10 @@ def _selects(items: Sequence[Mapping[str, Any]], key: str) -> bool:
 class NumberColumn:
     """A column of numbers as it is printed.
 
-    `numbers` are those of rows that have one. `decimals` is None where the file has full doubles. `is_percent` says
-    that its values reach above 1, or have a percent sign. `template` is what stands around the number, None where the
-    cell is a number alone. `gaps` are the texts of rows without a number. `fault` says why the bot cannot write such
-    cells, "" if it can.
+    `numbers` are those of rows that have one; where counts stand beside each, they are shares of `of`. `decimals` is
+    None where the file has full doubles. `is_percent` says that its values reach above 1, or have a percent sign.
+    `template` is what stands around the number, None where the cell is a number alone. `gaps` are the texts of rows
+    without a number. `fault` says why the bot cannot write such cells, "" if it can.
     """
 
     column_path: ColumnPath
@@ -335,6 +335,7 @@ class NumberColumn:
     template: str | None
     gaps: tuple[str, ...]
     fault: str = ""
+    of: int | None = None
 
     @property
     def label(self) -> str:
@@ -397,11 +398,14 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
     digits = places[ceil(len(places) * PRINTED_SO) - 1]
     texts = [without_spread(cell.strip(UNSEEN)) for row in read if isinstance(cell := cells[row], str)]
-    common = _common_shape(grid, texts)
+    of = _of_shares(texts)
+    common = _shape_of_shares(texts) if of else _common_shape(grid, texts)
     is_native = any(isinstance(cells[row], Decimal) for row in read)
-    template = None
-    if common.count("#") == 1 and (
-        common != "#" or (not is_native and isinstance(grid, JsonSheet | YamlSheet | ParquetGrid))
+    template = common if of else None
+    if (
+        common.count("#") == 1
+        and not of
+        and (common != "#" or (not is_native and isinstance(grid, JsonSheet | YamlSheet | ParquetGrid)))
     ):
         template = common.replace("{", "{{").replace("}", "}}").replace("#", "{value}")
     is_percent = "%" in common or max(map(abs, read.values())) > 1
@@ -411,8 +415,29 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     decimals = digits if is_rounded else None
     linked = sum("](" in cell for row in read if isinstance(cell := cells[row], str))
     fault = f"'{brief(odd[0], 40)}' is among its cells, and is no number" if odd else ""
-    fault = fault or (MIXED if common.count("#") > 1 else LINKED if linked * 2 >= len(read) else "")
-    return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault)
+    fault = fault or (MIXED if common.count("#") > 1 and not of else LINKED if linked * 2 >= len(read) else "")
+    return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault, of)
+
+
+def _of_shares(texts: Sequence[str]) -> int | None:
+    """Of how many each text is a share with its counts; None where one is none, or they differ."""
+    found = [share_with_counts(text) for text in texts]
+    every = {int(one["of"]) for one in found if one is not None}
+    return every.pop() if len(every) == 1 and None not in found else None
+
+
+def _shape_of_shares(texts: Sequence[str]) -> str:
+    """The template of most texts that are a share with its counts, without bold marks, which are of the best row."""
+    names = {"right": "{right}", "of": "{of}", "share": "{value}"}
+    shapes = Counter[str]()
+    for text in (text.replace("**", "").strip() for text in texts):
+        if (found := share_with_counts(text)) is not None:
+            cuts = sorted((*found.span(name), name) for name in names)
+            ends = [0, *(end for _, end, _ in cuts)]
+            before = [text[end:start] for end, (start, _, _) in zip(ends, cuts, strict=False)]
+            fixed = [one.replace("{", "{{").replace("}", "}}") for one in (*before, text[ends[-1] :])]
+            shapes["".join(map("".join, zip(fixed, (*(names[name] for _, _, name in cuts), ""), strict=True)))] += 1
+    return shapes.most_common(1)[0][0]
 
 
 def _gap_word(cell: str) -> str:

@@ -26,6 +26,9 @@ PART = rf"\s*+(?:{NUMBER.pattern})\s*+%?+\s*+"
 SPREAD = re.compile(
     rf"(?<!\s)\s*+(?:[(\[]?+\s*+(?:±|\+/-){PART}[)\]]?|[(\[]{PART}(?:[,;–-]|to){PART}[)\]])(?=[*_\s]*+$)"
 )
+# One share with its counts: 485/500 (97.00%), or 97.0% (485/500).
+COUNTS, SHARE = r"(?P<right>\d+)\s*/\s*(?P<of>\d+)", rf"(?P<share>{NUMBER.pattern})\s*%?"
+SHARES = tuple(re.compile(rf"\s*{one}\s*\(\s*{other}\s*\)\s*") for one, other in ((COUNTS, SHARE), (SHARE, COUNTS)))
 LONGEST_NUMBER = 500  # characters of a cell in which a number is looked for
 # Emoji in front of a number, such as the crown of the best one, also as :crown:.
 ORNAMENTS = re.compile(r"(?:(?::[a-z0-9_+-]+:|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff])\s*)+(?=[-+]?\d)")
@@ -41,11 +44,32 @@ def number_in(cell: Cell) -> Decimal | None:
 
 
 def place_of_number(text: str) -> tuple[int, int] | None:
-    """Where the number with which a text begins stands in it, but for what is only around it; None if there is none."""
+    """Where the number with which a text begins stands in it, but for what is only around it; None if there is none.
+
+    Of a share with its counts it is the share.
+    """
     if len(text) > LONGEST_NUMBER:
         return None
-    found = LEADING.match(AROUND.sub(lambda each: " " * len(each[0]), text).replace(MINUS, "-"))
+    if (counted := share_with_counts(text)) is not None:
+        return counted.span("share")
+    found = LEADING.match(_alone(text))
     return found.span(1) if found else None
+
+
+def share_with_counts(text: str) -> re.Match[str] | None:
+    """The share, right answers and all of a text such as `485/500 (97.00%)`, None where they do not agree."""
+    alone = _alone(text) if "/" in text and len(text) <= LONGEST_NUMBER else ""
+    found = next((match for shape in SHARES if (match := shape.fullmatch(alone))), None)
+    if found is None or not (of := Decimal(found["of"])):
+        return None
+    share, part = Decimal(found["share"]), Decimal(found["right"]) / of
+    step = Decimal(1).scaleb(-decimals_of(share))  # some round a share that was rounded already
+    return found if any(abs(share - one) <= step for one in (part, 100 * part)) else None
+
+
+def _alone(text: str) -> str:
+    """A text of the same length without what is only around its numbers."""
+    return AROUND.sub(lambda each: " " * len(each[0]), text).replace(MINUS, "-")
 
 
 def without_spread(text: str) -> str:
@@ -64,7 +88,7 @@ def around_number(text: str) -> str:
 def with_number(text: str, number: Decimal) -> str | None:
     """The text with another number in the place of its own, None if it holds no number, or more than one."""
     found = place_of_number(text)
-    if found is None or NUMBER.search(AROUND.sub(" ", text[found[1] :])):
+    if found is None or any(NUMBER.search(AROUND.sub(" ", part)) for part in (text[: found[0]], text[found[1] :])):
         return None
     written = as_text(number)
     return text[: found[0]] + (written.replace("-", MINUS) if MINUS in text else written) + text[found[1] :]

@@ -19,7 +19,7 @@ from pydantic import (
 
 from bot.evaluation.places import parse_fixed
 from bot.evaluation.toml_file import spelled
-from bot.publishing.tables.values import OWN, Rounding, Unit, check_accessor, placeholders, split_task
+from bot.publishing.tables.values import OF, OWN, RIGHT, Rounding, Unit, check_accessor, placeholders, split_task
 
 TableFormat = Literal["json", "jsonl", "csv", "yaml", "markdown", "parquet"]
 SUFFIXES: dict[str, TableFormat] = {
@@ -74,11 +74,12 @@ class MappedColumn(TargetOptions):
 
     `name` is the column in the file where it is not the key of this mapping; a list of names leads to a nested cell.
     `value` is an accessor. `template` is a text in which `{accessor}` and `{value}` are replaced; without it a
-    number is written as a number. `rounding` says where a number in the middle goes: away from zero, to the even digit,
-    or where its double lies. `missing` is what is written where the row has no such value: `omit` leaves the key
-    out, `null` writes the format's null (an empty cell), anything else is written as it is. Without `missing` a row
-    with a gap is refused. `default` is written into new rows only, and never changed later. `names` has the texts of
-    rows whose cell is not what `value` or `template` gives, by the model's id or the row's key.
+    number is written as a number. With `of`, the value is a share of so many, and `{right}` the count. `rounding` says
+    where a number in the middle goes: away from zero, to the even digit, or where its double lies. `missing` is what is
+    written where the row has no such value: `omit` leaves the key out, `null` writes the format's null (an empty cell),
+    anything else is written as it is. Without `missing` a row with a gap is refused. `default` is written into new rows
+    only, and never changed later. `names` has the texts of rows whose cell is not what `value` or `template` gives, by
+    the model's id or the row's key.
     """
 
     name: Name | Annotated[tuple[Name, ...], Field(min_length=1)] | None = None
@@ -86,6 +87,7 @@ class MappedColumn(TargetOptions):
     template: Line | None = None
     unit: Unit | None = None
     decimals: Decimals | None = None
+    of: Annotated[int, Field(ge=1, le=10**9, strict=True)] | None = None
     rounding: Rounding = "half-up"
     missing: Annotated[Line, AfterValidator(_is_no_number)] | None = None
     default: bool | int | float | Line | None = None
@@ -99,6 +101,8 @@ class MappedColumn(TargetOptions):
         names = placeholders(self.template) if self.template is not None else ()
         if OWN in names and self.value is None:
             raise ValueError("the template has {value}, so the column needs a value")
+        if (self.of is not None) != bool({RIGHT, OF} & {*names}) or (self.of is not None and self.value is None):
+            raise ValueError("of needs a value, and a template with {right} or {of}, which need of")
         if self.names and not filled:
             raise ValueError("names needs a value or a template, for the rows that it does not name")
         if self.rounding != "half-up" and self.decimals is None:

@@ -20,6 +20,8 @@ Unit = Literal["proportion", "percent"]
 Rounding = Literal["half-up", "half-even", "double"]
 TWELVE_DIGITS, FEW_DECIMALS = Context(prec=12), 6
 OWN = "value"  # in a template: the column's own value
+RIGHT, OF = "right", "of"  # in a template: the value as a count, and of how many it is
+COUNTED = 0.1  # how far a share of all may be from a whole number: files round shares
 GROUP_FIELDS = ("score", "stderr")
 TASK_FIELDS = ("score", "raw", "stderr", "samples", "num_fewshot")
 
@@ -161,7 +163,7 @@ def placeholders(template: str) -> tuple[str, ...]:
             continue
         if form or conversion:
             raise ValueError(f"{template!r}: a placeholder is a name in braces, without a format")
-        names.append(name if name == OWN else check_accessor(name))
+        names.append(name if name in {OWN, RIGHT, OF} else check_accessor(name))
     return tuple(names)
 
 
@@ -203,6 +205,15 @@ def rounded(number: Decimal, decimals: int | None, rounding: Rounding) -> Decima
         return near.quantize(Decimal(1).scaleb(-decimals), how) + Decimal(0)  # no minus zero
     except InvalidOperation:
         raise Unwritable(f"{number} is too large for {decimals} decimals") from None
+
+
+def count_of(share: Decimal, unit: Unit | None, of: int) -> Decimal:
+    """How many of all a share is. Raises Unwritable where it is no share, or none of a whole number."""
+    part = scaled(share, unit, "proportion") * of
+    count = part.to_integral_value()
+    if unit is None or not 0 <= count <= of or abs(part - count) > COUNTED:
+        raise Unwritable(f"{share} is no share that makes a whole number of {of:,}")
+    return count
 
 
 def unit_of(accessor: str, row: RowView) -> Unit | None:

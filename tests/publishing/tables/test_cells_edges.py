@@ -59,6 +59,15 @@ def test_the_mean_of_raw_values_is_taken_of_all_tasks_in_one_unit_and_direction(
         RowView(entry(), mixed).mean()
 
 
+def test_a_share_is_written_with_its_counts() -> None:
+    column: dict[str, Any] = {"value": "tasks.bbh.raw", "unit": "percent", "decimals": 1, "of": 400}
+    column["template"] = "{right}/{of} ({value}%)"
+    assert cell(column, entry(scores={"bbh": 0.9825})) == "393/400 (98.3%)"
+    assert cell({**column, "missing": "-"}, entry(scores={"bbh": None})) == "-"
+    with pytest.raises(Unwritable, match=re.escape("98.13 is no share that makes a whole number of 400")):
+        cell(column, entry(scores={"bbh": 0.9813}))
+
+
 @pytest.mark.parametrize(
     "column", ["evidence.url", {"template": "at {evidence.url}"}, {"value": "evidence.url", "template": "{value}"}]
 )

@@ -56,6 +56,11 @@ def test_three_lines_are_enough() -> None:
         (columns(A="tasks.bbh.value"), "'tasks.bbh.value' names no value of a row; write one of model.id, …"),
         (columns(A={}), "a column has a value, a template, or a default"),
         (columns(A={"value": "average", "default": 1}), "a column has a value, a template, or a default"),
+        (columns(A={"value": "average", "of": 400}), "of needs a value…"),
+        (
+            columns(A={"value": "average", "template": "{right} ({value})"}),
+            "of needs a value, and a template with {right} or {of}, which need of",
+        ),
         (columns(A={"template": "{value}"}), "the template has {value}, so the column needs a value"),
         (
             columns(A={"template": "{model.id!r}"}),
