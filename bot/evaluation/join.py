@@ -465,7 +465,7 @@ def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
 
 def _judged(row: Row, verdicts: Sequence[Verdict], facts: Facts, beside: Beside, rules: Iterable[Rule]) -> Row:
     """The row with the findings of the rules of rows."""
-    case = RowCase(row, row.leaderboard, facts, *beside)
+    case = RowCase(row, row.leaderboard, facts, *beside, tuple(verdicts))
     parsed = [verdict.parsed for verdict in verdicts]
     asked = [rule for rule in rules if not rule.looks_at or getattr(row, rule.looks_at)]
     found = [finding for rule in asked for finding in findings_of(rule, case, row.lead.path, row.leaderboard)]

@@ -36,6 +36,7 @@ from bot.evaluation.row_key import WHOLE, RowKey
 from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, every_task, rerun_advice, rule
 from bot.evaluation.task import Leaf
+from bot.evaluation.verdict import Verdict
 
 UNSAID = "not recorded"
 
@@ -55,7 +56,9 @@ def missing_task(case: RowCase) -> Violations:
         for required in row.measurements.missing
         if required.leaf.id not in row.blocked and escape_pointer(required.leaf_key) not in unreadable
     ]
-    if not has_some_leaf(row.result, row.measurements) and not row.blocked:
+    pairs = [(one.result, one.measurements) for one in (row.lead, *case.verdicts)]
+    has_some = any(result and measured and has_some_leaf(result, measured) for result, measured in pairs)
+    if not has_some and not row.blocked:
         yield _nothing(case)
         return
     for found in grouped((required.task.id, required) for required in missing).values():
@@ -67,7 +70,8 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     keys = list(dict.fromkeys(required.leaf_key for required in missing))
     known_formats = [case.formats.get(one.leaf.id) or case.leaderboard.formats_of(one.leaf) for one in missing]
     formats = [one for one in case.leaderboard.harness.formats if any(one in some for some in known_formats)]
-    hint, command = _advice(case, missing, keys)
+    other = _with_other_metric(case, missing)
+    hint, command = _advice(case, missing, keys, has_metric=other is not None)
     if result.format not in formats and format_of(formats[0]).rerun is None:
         hint, command = f"add a result of it; the board's others are of {format_of(formats[0]).title}", ""
     elif result.format not in formats:
@@ -80,17 +84,19 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
         hint = f"measure it with {version.title if version else known.title}{':' if command else ''}"
     whole = len(keys) == len(task.leaves)
     elsewhere, remedy = _elsewhere(case, missing)
+    at = other.result if other is not None and other.result is not None else result
     return Violation(
-        _message(missing, keys, result) + elsewhere,
+        _message(missing, keys, at) + elsewhere,
         f"if it is the same model: {remedy}; else {hint}" if remedy else hint,
-        result.pointer_to("leaves") if whole and len(keys) > 1 else result.pointer_to("leaf", keys[0]),
+        at.pointer_to("leaves") if whole and len(keys) > 1 else at.pointer_to("leaf", keys[0]),
         task.id,
         tuple(dict.fromkeys(required.leaf.id for required in missing)),
         command,
+        other.path if other is not None else "",
     )
 
 
-def _advice(case: RowCase, missing: list[RequiredMetric], keys: list[str]) -> tuple[str, str]:
+def _advice(case: RowCase, missing: list[RequiredMetric], keys: list[str], *, has_metric: bool) -> tuple[str, str]:
     """How to measure what is missing; all of it where no other file joins the row."""
     board, result = case.leaderboard, case.result
     if board.harness.accepted and range_of(result.harness, result.format, board, case.facts) is None:
@@ -102,7 +108,7 @@ def _advice(case: RowCase, missing: list[RequiredMetric], keys: list[str]) -> tu
         what = f"it is accepted {how} --gen_kwargs, and joins no file that has these: measure all tasks so"
     else:
         parts, what = [(keys, missing[0].task.num_fewshot)], "measure it"
-        if all(_has_other_metric(result, one) for one in missing):  # the same run again would give it again
+        if has_metric:  # another one, which the same run again would give again
             takes = f"the board takes {missing[0].value_key}"
             if advised_version(result.harness, result.format, keys, board, case.facts) is None:
                 tool = format_of(result.format).title
@@ -110,6 +116,18 @@ def _advice(case: RowCase, missing: list[RequiredMetric], keys: list[str]) -> tu
             what = f"{takes}: measure it with the task as this version has it"
         return rerun_advice(case, parts, what)
     return rerun_advice(case, every_task(case), what)
+
+
+def _with_other_metric(case: RowCase, missing: list[RequiredMetric]) -> Verdict | None:
+    """The newest file of the row's key that has these leaves, and another metric of each."""
+    found = [
+        one
+        for one in case.verdicts
+        if (result := one.result) is not None
+        and result.format == case.result.format
+        and all(_has_other_metric(result, required) for required in missing)
+    ]
+    return max(found, key=lambda one: one.date, default=None)
 
 
 def _has_other_metric(result: Result, required: RequiredMetric) -> bool:

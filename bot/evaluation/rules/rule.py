@@ -33,7 +33,7 @@ from bot.evaluation.result import CheckedSamples, Model, Result
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.rules.harness_commit import advised_version
 from bot.evaluation.submission import LATEST, Parsed
-from bot.evaluation.verdict import CommitFact, Row
+from bot.evaluation.verdict import CommitFact, Row, Verdict
 
 OnLeaderboard = Callable[[Leaderboard], Severity | None]
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
@@ -141,7 +141,8 @@ class RowCase(msgspec.Struct, frozen=True, gc=False):
     """One row, joined and scored, with the other submissions of its key.
 
     `others` has the leaves of the other rows that may be of the same model at the same revision. `formats` has, on a
-    board of several formats, those of the results at hand that measured a leaf.
+    board of several formats, those of the results at hand that measured a leaf. `verdicts` are those on all submissions
+    of its key.
     """
 
     row: Row
@@ -149,6 +150,7 @@ class RowCase(msgspec.Struct, frozen=True, gc=False):
     facts: Facts = NO_FACTS
     others: Mapping[RowKey, frozenset[str]] = {}
     formats: Mapping[str, frozenset[str]] = {}
+    verdicts: tuple[Verdict, ...] = ()
 
     @property
     def result(self) -> Result:

@@ -91,6 +91,20 @@ def test_a_task_that_another_row_of_the_model_has_is_said_to_be_there(change: di
     assert finding.hint == "measure it (lm-eval 0.4.9):"
 
 
+def test_another_metric_in_another_file_of_the_row_is_found_there() -> None:
+    rest = base()
+    for name in ("results", "configs", "versions", "n-shot", "n-samples"):
+        rest[name].pop("leaderboard_mmlu_pro")
+    alone = patched({"/results": {"leaderboard_mmlu_pro": {"exact_match,get-answer": 0.4}}, "/groups": {}})
+    [row] = judgement_of({"rest.json": rest, "pro.json": alone}).rows
+    [finding] = [found for found in row.findings if found.rule == "missing-task"]
+    assert finding.message == (
+        "leaderboard_mmlu_pro has no acc,none, which MMLU-PRO needs; it has exact_match,get-answer"
+    )
+    assert finding.hint == "the board takes acc,none: measure it with the task as this version has it (lm-eval 0.4.9):"
+    assert (finding.location.path, finding.location.pointer) == ("pro.json", "/results/leaderboard_mmlu_pro")
+
+
 def test_a_file_that_leaves_out_revision_and_precision_is_told_how_to_join_the_other() -> None:
     args = {"/config/model_args": "pretrained=example-org/kestrel-7b", "/config/model_dtype": ""}
     bare = patched({"/config/model_sha": "", "/config/model_revision": "", MMLU_PRO: ABSENT, **args})
