@@ -65,6 +65,10 @@ OF_WEIGHTS = ("size in bytes", "parameters")
 GIVEN = re.compile(r"epochs|fewshot_seed|system_|gen_kwargs|generation_parameters|^argument |^weights ")
 # Harnesses whose commit in a file is that of the folder in which they were started.
 OF_FOLDER = frozenset({"lm-evaluation-harness", "lmms-eval", "evalchemy"})
+# What follows from settings that are named, or of which nothing recorded says as much as a value.
+TOLD_OTHERWISE = frozenset({*OF_WEIGHTS, "definition", "silent change", "line breaks", "prompts"})
+# Formats whose hashes of tasks are those of the questions, prompts and targets.
+HASHES_PROMPTS = frozenset({"lm-eval-0.4", "lmms-eval", "evalchemy"})
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 NO_MEAN = "the results are not the means of their samples"
 ROUNDING = 0.1  # percentage points that rounded values in result files may make of a difference
@@ -534,12 +538,7 @@ def _recorded_once(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str
     if bool(first.sources) != bool(second.sources):
         return  # nobody read what the files of one record
     names = dict.fromkeys([*first.settings, *second.settings, *first.of_leaves, *second.of_leaves])
-    known = {one.setting for one in effects() if not one.weak} - {
-        *OF_WEIGHTS,
-        "definition",
-        "silent change",
-        "line breaks",
-    }
+    known = {one.setting for one in effects() if not one.weak} - TOLD_OTHERWISE
     for name in [one for one in names if one in known and not GIVEN.search(one)]:
         by_values: dict[tuple[str, str], list[str]] = {}
         for task in shared:
@@ -808,6 +807,11 @@ def _group_of(name: str) -> str:
     return "" if name == AGENT else "prompt " if AROUND.search(name) else "generation "
 
 
+def _prompts(result: Result) -> Mapping[str, str]:
+    """The hashes of the prompts of each leaf, as the tool made them."""
+    return result.task_hashes if result.format in HASHES_PROMPTS else result.prompts
+
+
 def _leaf_settings(sources: Mapping[str, LeafSource]) -> dict[str, dict[str, str]]:
     """The settings of single leaves by name and leaf, as texts."""
     leaves = {leaf: result.leaves[key] for leaf, (result, key) in sources.items()}
@@ -818,6 +822,7 @@ def _leaf_settings(sources: Mapping[str, LeafSource]) -> dict[str, dict[str, str
         "implementation": {},
         "line breaks": {},
         "silent change": {},
+        "prompts": {leaf: said for leaf, (result, key) in sources.items() if (said := _prompts(result).get(key))},
     }
     if often := {key: str(leaf.epochs) for key, leaf in leaves.items() if leaf.epochs > 1}:
         found["epochs"] = often

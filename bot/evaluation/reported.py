@@ -528,6 +528,14 @@ def _means(column: _Column, values: Sequence[float]) -> Iterator[_Way]:
     bounds = [member.bounds for member in column.members]
     sizes = [member.samples or 0 for member in column.members]
     if len(values) == 1:
+        row, asked = column.members[0].row, (column.members[0].row.samples or 0)
+        missing = (row.unscored or 0) + (row.errored or 0)
+        if missing and asked:
+            without = f"{missing} of {asked + missing} samples have no score"
+            yield from _scales(values[0], bounds[0], (f"raw value {values[0]:.6g}; {without}",), 0)
+            value = values[0] * asked / (asked + missing)
+            yield value, (f"raw value {values[0]:.6g}", f"{without}; counted as 0 = {value:.6g}"), OTHER_MEAN
+            return
         yield from _scales(values[0], bounds[0], (f"raw value {values[0]:.6g}",), 0)
         return
     yield from _mean_readings(values, bounds, [], "", 0)

@@ -531,6 +531,22 @@ def test_arguments_of_the_model_differ_but_for_those_that_name_it_or_place_it() 
     assert not any("argument" in name for name in run(changed(**{"config/model_args": odd})).of_leaves)
 
 
+def test_prompts_that_differ_by_the_hash_of_the_tool_are_named() -> None:
+    """Like math_500 of Llama-3.1-8B-Instruct with and without its chat template, of which lighteval says no more."""
+
+    def hashed(digest: str) -> MeasuredRun:
+        key = "lighteval|math_500|0"
+        row = {"pass@1": 0.456, "pass@1_stderr": 0.022}
+        summary = {key: {"hashes": {"hash_examples": "adf0cc8311011db2", "hash_full_prompts": digest}}}
+        file = {"config_general": {"model_name": "acme/a"}, "results": {key: row}, "summary_tasks": summary}
+        return run(file)
+
+    [found] = compare(hashed("d1956141eae5922a"), hashed("ef46db3751d8e999")).settings
+    assert (found.name, found.values) == ("prompts (by their hash)", ("d1956141eae5922a", "ef46db3751d8e999"))
+    assert "chat template" in found.effect
+    assert compare(hashed("d1956141eae5922a"), hashed("d1956141eae5922a")).settings == ()
+
+
 def test_what_neither_file_records_is_not_counted_as_equal() -> None:
     assert compare(unsaid(), unsaid()).equal == compare(run(base()), run(base())).equal - len(run(base()).tasks)
 

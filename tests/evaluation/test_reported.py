@@ -21,6 +21,7 @@ from bot.evaluation.score import Scores
 from bot.evaluation.submission import parse_submission
 from bot.evaluation.verdict import Judgement
 from bot.reporting.comparison import reported_text
+from tests.evaluation.inspect_logs import header, score
 from tests.evaluation.judging import EXAMPLES, base, declared
 
 COLUMNS = {
@@ -341,6 +342,16 @@ def test_a_perplexity_is_found_as_it_is_and_is_no_percentage_and_a_count_is_no_s
     assert first_tasks(asked(file, "2.91")) == ["wikitext"]
     assert [first_tasks(asked(file, text)) for text in ("291.36", "60")] == [[], []]
     assert first_tasks(asked(file, "47.31%")) == ["winrate"]
+
+
+def test_samples_without_a_score_are_said_and_may_count_as_wrong() -> None:
+    """Like 55 of 78 in the log of cvebench of every_eval_ever, which somebody gave as 55 of 80."""
+    counts = {"total_samples": 80, "completed_samples": 78, "scores": [score("check", 55 / 78, scored=78)]}
+    log = judged(json.dumps(header(results=counts)).encode())
+    told = reported_text(asked(log, "68.75"))
+    assert "68.75 may be " in told
+    assert "2 of 80 samples have no score; counted as 0 = 0.6875" in told
+    assert "raw value 0.705128; 2 of 80 samples have no score" in reported_text(asked(log, "70.51"))
 
 
 def test_a_group_of_the_file_and_a_leaf_are_found_by_their_own_names_too(kestrel: Judgement) -> None:

@@ -309,14 +309,14 @@ class _Bounds:
         settings = {key: self.cut("setting", value, LONG, "") for key, value in result.settings.items()}
         names = {} if self._are_fit(result) else self._names(result)
         leaves = names.pop("leaves", None) or self._leaves(result.leaves)
-        hashes = result.task_hashes
         return replace(
             result,
             model=model,
             harness=harness,
             leaves=leaves,
             settings=settings,
-            task_hashes={_clean(key): value for key, value in hashes.items() if _is_hash(value)} if hashes else hashes,
+            task_hashes=_hashes(result.task_hashes),
+            prompts=_hashes(result.prompts),
             unfinished=self.word("status", result.unfinished, "unfinished"),
             quoted_from=_clean(result.quoted_from),
             secrets=tuple([_clean(one) for one in result.secrets[:MAX_FOUND]]),
@@ -415,6 +415,10 @@ def _clean(name: str) -> str:
     if cut.isprintable():
         return cut
     return "".join(char if char.isprintable() else "\N{REPLACEMENT CHARACTER}" for char in cut)
+
+
+def _hashes(found: Mapping[str, str]) -> Mapping[str, str]:
+    return {_clean(key): value for key, value in found.items() if _is_hash(value)} if found else found
 
 
 def _is_hash(value: object) -> bool:

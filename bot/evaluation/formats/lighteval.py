@@ -106,6 +106,11 @@ def parse(content: Content) -> Result:
         definitions=asked.definitions,
         asked=asked.asked,
         contradictions=contradictions.of_lighteval(general, fields, arguments(config)[1]),
+        prompts={
+            key: text(table(table(one).get("hashes")).get("hash_full_prompts"))
+            for key, one in table(top.get("summary_tasks")).items()
+            if key in leaves
+        },
     )
 
 
