@@ -693,6 +693,9 @@ def test_a_tap_on_a_phone_shows_the_tasks_of_a_group_two_at_a_time(browser: Brow
     assert close.evaluate("one => one.scrollWidth <= one.clientWidth && one.offsetHeight >= 24")
     close.tap()
     assert page.evaluate(SHOWN)[3:] == ["Classification", "PairClassification"]
+    page.goto(f"file://{tmp_path}/site/index.html#open=Retrieval")  # a link from a screen begins where it points
+    page.reload()
+    assert page.evaluate(SHOWN)[3:] == ["Retrieval", GROUPS["Retrieval"][0]]
     page.close()
 
 

@@ -24,6 +24,7 @@ from bot.service.store.memory import LEDGER, KeptLedger
 from bot.service.watch.workers import WatchWorker
 from tests.pages.boards import HOSTILE, Found, found, hostile
 from tests.server.services import NOW, TARGET, item, make_service, make_web
+from tests.service.test_service_boards import wait_until
 from tests.service.test_store import submission
 
 LOCAL = "http://localhost"
@@ -174,6 +175,13 @@ def test_what_is_not_there_is_said_on_a_page_that_leads_to_the_first(unchanged: 
     assert "There is no such page" in answer.text
     links = [urljoin(f"{LOCAL}{path}", link) for link in found(answer.content).links]
     assert links.count(f"{LOCAL}/") == 3  # twice in the menu, and behind the sentence
+
+
+def test_the_list_of_boards_says_how_many_rows_are_to_look_at_once_their_pages_are_made(web: TestClient) -> None:
+    said, link = f"{len(HOSTILE)} to look at", "open-llm/?rows=look"
+    wait_until(lambda: said in web.get("/board/").text)
+    assert link in read(web, "/board/").links
+    assert "to look at: 1 warning" in web.get("/board/").text  # of the first rows
 
 
 def test_an_address_that_only_takes_what_a_button_sends_says_so(unchanged: TestClient) -> None:

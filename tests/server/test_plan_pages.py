@@ -117,6 +117,9 @@ def test_rows_that_a_plan_holds_are_one_line_with_the_first_names_and_a_short_di
     assert f"plans/tiny/{digest}" in held.links
     one_by_one = found(web.get("/" + next(link for link in held.links if "cause=" in link)).content)
     assert len(one_by_one.tables[-1]) == 1 + ROWS
+    plan = found(web.get(f"/plans/tiny/{digest}").content)
+    assert f"Of the first ten {ROWS} go: acme/m" in " ".join(plan.text.split())
+    assert sum(link.startswith("../../board/tiny/rows/acme/m") for link in plan.links) == 2 * ROWS  # and their ranks
 
 
 def test_the_rows_that_a_plan_removes_come_first(story: Story) -> None:

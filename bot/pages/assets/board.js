@@ -344,8 +344,8 @@
       for (const row of all()) row.cells[column].hidden = wanted.has(name);
     });
     hidden = wanted;
-    const asked = columnOf(state.get("beside") || (isNarrow.matches && state.get("sort")?.replace(/^-/, "")) || "");
     const open = openIn(state);
+    const asked = columnOf(state.get("beside") || (isNarrow.matches && (state.get("sort")?.replace(/^-/, "") || [...open][0])) || ""); // a phone begins where a link points
     const isFolded = (column) => groups.some((head, place) => heads[column].classList.contains(`g${place}`) && !open.has(head.dataset.name));
     seen = names.map((_, column) => column).filter((column) => column > 2 && !wanted.has(names[column]) && !isFolded(column));
     const first = asked > 2 ? asked : seen[0];
