@@ -34,7 +34,7 @@ from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harnes
 from bot.evaluation.rules.wrong_owner import deciding_owners, wrong_owner
 from bot.evaluation.score import ColumnValue, column_values, make_scores
 from bot.evaluation.submission import DAY, believed_date, latest_date, own_date
-from bot.evaluation.verdict import CommitFact, LeafRun, Repeat, Row, RowFacts, Verdict
+from bot.evaluation.verdict import CommitFact, Judgement, LeafRun, Repeat, Row, RowFacts, Verdict
 
 Leaves = dict[str, list[Measurement]]
 LeavesOfRows = Mapping[RowKey, frozenset[str]]
@@ -115,6 +115,13 @@ def verdicts_by_key(verdicts: Iterable[Verdict], leaderboard: Leaderboard) -> di
     return grouped(
         (key_of(leaderboard.id, verdict.result.model), verdict) for verdict in verdicts if verdict.result is not None
     )
+
+
+def judgements_of_rows(judgement: Judgement) -> list[Judgement]:
+    """A judgement in parts: of each row with its files, and of each file that no format reads."""
+    files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
+    parts = [replace(judgement, verdicts=tuple(files[row.key]), rows=(row,)) for row in judgement.rows]
+    return parts + [replace(judgement, verdicts=(one,), rows=()) for one in judgement.unreadable]
 
 
 def _row(

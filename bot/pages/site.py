@@ -76,7 +76,7 @@ def about_page(content: PageContent) -> bytes:
     others = [row.entry for row in content.board.rows if row.entry.leaderboard.scoring_digest != board.scoring_digest]
     return content.page(
         "about.html",
-        check=check_command("", "", "results", named),
+        check=check_command("", "", ["results"], named),
         compare=f"leaderboard-bot compare results --board {quoted(content.target)}" if "://" in content.target else "",
         is_beside=is_beside,
         reported=f"leaderboard-bot explain results --reported VALUE --leaderboard {quoted(named)}",

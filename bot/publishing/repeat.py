@@ -22,10 +22,11 @@ NO_FORMATS: Mapping[str, Container[str]] = {}
 LATER = "If the target does not have this declaration yet, ask the maintainers for it."
 
 
-def check_command(source: str, commit: str, path: str, declaration: str) -> str:
+def check_command(source: str, commit: str, paths: Iterable[str], declaration: str) -> str:
     """The call that gives the same verdict on anybody's machine."""
-    place = f"{source}{f'@{commit}' if commit else ''}/{path}" if source.startswith(HUB) else path
-    return f"leaderboard-bot check {quoted(place)} --leaderboard {quoted(declaration)}"
+    root = f"{source}{f'@{commit}' if commit else ''}/" if source.startswith(HUB) else ""
+    places = " ".join(quoted(f"{root}{path}") for path in paths)
+    return f"leaderboard-bot check {places} --leaderboard {quoted(declaration)}"
 
 
 def explain_command(

@@ -110,18 +110,17 @@ class Effects:
 
 
 def review_text(
-    head: str, verdicts: Sequence[str], effects: Effects, mark: Marker, commands: str, *, later: str = ""
+    head: str, verdicts: Sequence[str], effects: Effects, mark: Marker, commands: str, *, files: int, later: str = ""
 ) -> PostText:
-    """The sticky comment on a pull request at the source: first what merging does, then the verdict on each file.
+    """The sticky comment on a pull request at the source: first what merging does, then the verdict on each row.
 
-    `commands` and `later` as in `push_text`.
+    `files` is how many files these are; `commands` and `later` as in `push_text`.
     """
-    files = "1 result file" if len(verdicts) == 1 else f"{len(verdicts)} result files"
     shown = list(fitting(verdicts))
     left = len(verdicts) - len(shown)
-    more = f"… and {counted(left, 'more file')}, which do not fit here." if left else ""
+    more = f"… and {counted(left, 'more verdict')}, which do not fit here." if left else ""
     parts = [
-        f"{files} judged for {code(mark.leaderboard)}, at {code(head[:12])}.",
+        f"{counted(files, 'result file')} judged for {code(mark.leaderboard)}, at {code(head[:12])}.",
         "\n".join(effect_lines(effects)),
         comparison_table(effects.comparisons, has_ranks=effects.has_ranks),
         *shown,

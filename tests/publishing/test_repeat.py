@@ -50,7 +50,7 @@ def test_a_shipped_declaration_is_named_by_its_id_and_an_older_one_of_that_id_is
     ("source", "place"), [("hf://datasets/acme/results", "hf://datasets/acme/results@a1b2/a b.json"), (".", "a b.json")]
 )
 def test_the_file_of_a_verdict_is_named_at_its_commit_where_anybody_can_open_it(source: str, place: str) -> None:
-    words = shlex.split(check_command(source, "a1b2", "a b.json", "my board.toml"))
+    words = shlex.split(check_command(source, "a1b2", ["a b.json"], "my board.toml"))
     assert words == ["leaderboard-bot", "check", place, "--leaderboard", "my board.toml"]
 
 

@@ -99,7 +99,7 @@ def test_the_first_names_and_how_many_more(words: Sequence[str], shown: str) -> 
 
 
 def test_a_review_begins_with_what_merging_does() -> None:
-    text = review_text("a" * 40, ["### one", "### two"], EVERYTHING, MARK, COMMANDS, later=LATER)
+    text = review_text("a" * 40, ["### one", "### two"], EVERYTHING, MARK, COMMANDS, files=2, later=LATER)
 
     assert text.title == ""
     assert said(text) == "\n\n".join(
@@ -114,7 +114,7 @@ def test_a_review_begins_with_what_merging_does() -> None:
         ]
     )
     assert (
-        said(review_text("a" * 40, [], NOTHING, MARK, COMMANDS))
+        said(review_text("a" * 40, [], NOTHING, MARK, COMMANDS, files=0))
         == f"0 result files judged for `tiny`, at `aaaaaaaaaaaa`.\n\n{COMMANDS}"
     )
 
@@ -123,8 +123,8 @@ def test_verdicts_that_do_not_fit_are_counted() -> None:
     verdict = "v" * (VERDICT_ROOM // 2)
     assert list(fitting([verdict] * 3)) == [verdict] * 2
     assert list(fitting([verdict * 3, verdict])) == [verdict * 3]
-    text = said(review_text("a" * 40, [verdict] * 4, NOTHING, MARK, COMMANDS))
-    assert text.endswith(f"{verdict}\n\n… and 2 more files, which do not fit here.\n\n{COMMANDS}")
+    text = said(review_text("a" * 40, [verdict] * 4, NOTHING, MARK, COMMANDS, files=4))
+    assert text.endswith(f"{verdict}\n\n… and 2 more verdicts, which do not fit here.\n\n{COMMANDS}")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_review_in_one_line(
 def test_a_review_that_was_merged_says_where_its_rows_are(
     head: str, links: list[str], current: list[str], words: str
 ) -> None:
-    review = review_text("a" * 40, [], NOTHING, MARK, COMMANDS).body
+    review = review_text("a" * 40, [], NOTHING, MARK, COMMANDS, files=0).body
     start = review.removesuffix(MARK.render()).rstrip()
 
     merged = merged_text(review, head * 40, links, current, MARK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -54,6 +55,27 @@ def test_a_proposed_result_is_scored_and_compared_with_the_board(story: Story) -
     declared = f"hf://datasets/acme/contents/{kept}"
     assert f"leaderboard-bot check hf://datasets/acme/results@{head}/{path_of()} --leaderboard {declared}" in text
     assert text.count(LATER) == 1
+    assert story.acts() == ["comment"]
+
+
+@pytest.mark.parametrize(
+    ("first", "head", "missing"), [((50, 60, None), "### ✅ accepted", 0), ((50, None, None), "### 🟡 incomplete", 1)]
+)
+def test_the_files_of_one_row_are_judged_together(
+    story: Story, first: tuple[int | None, int | None, int | None], head: str, missing: int
+) -> None:
+    """Each alone would lack what the other one has, and ask for it."""
+    datas = [result(right=first), result(right=(None, None, 70))]
+    files = {f"results/acme__atlas-7b/results_{place}.json": data for place, data in enumerate(datas)}
+    [request] = story.hub.open_request(story.source, files, "My results", "please", "ann")[:1]
+    story.settle()
+
+    text = sticky(story, request)
+    assert "2 result files judged for `tiny`" in text
+    assert (text.count("### "), text.count(head), text.count("`missing-task`")) == (1, 1, missing)
+    assert all(f"\nSHA-256 `{hashlib.sha256(data).hexdigest()}`\n" in text for data in datas)
+    root = f"hf://datasets/acme/results@{story.source.refs[request.ref].oid}/"
+    assert f"leaderboard-bot check {' '.join(root + path for path in files)} --leaderboard " in text
     assert story.acts() == ["comment"]
 
 

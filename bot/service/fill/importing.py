@@ -244,7 +244,7 @@ class Import:
         watch = self.context.watch
         for line in self.context.state.submissions.page("rejected", limit=COMMANDS_SHOWN):
             path = line.path if "://" in watch.source else f"{watch.source}/{line.path}"
-            yield check_command(watch.source, line.commit, path, watch.leaderboard)
+            yield check_command(watch.source, line.commit, [path], watch.leaderboard)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ import msgspec
 
 from bot.errors import BotError, DiscussionsDisabled, Gone
 from bot.evaluation.finding import file_of
+from bot.evaluation.join import judgements_of_rows
 from bot.evaluation.verdict import Judgement
 from bot.platforms.discussions import Comment, Discussions, Listed, ReviewedSource, Thread, repeated_comments
 from bot.platforms.source import is_wanted
@@ -416,8 +417,8 @@ class Reviews:
         return said, len(now) < len(asked)
 
     def _judge(self, proposal: SourceRequest) -> list[Judgement]:
-        """The judgement of each file, under the waivers that are known."""
-        return [self.context.judge([file]) for file in proposal.files]
+        """The judgement of each row that the files make, under the waivers that are known."""
+        return judgements_of_rows(self.context.judge(proposal.files))
 
     def _place(self, judgements: Sequence[Judgement], thread: Thread, head: str) -> SourcePlace:
         """The request as a place for commands."""
@@ -437,12 +438,13 @@ class Reviews:
     # the sticky comment
 
     def _body(self, num: int, proposal: SourceRequest, judgements: Sequence[Judgement]) -> str:
-        """The desired text of the sticky comment; rejected files come first."""
+        """The desired text of the sticky comment; rejected rows come first."""
         context, effects = self.context, effects_of(self.context, proposal, lambda: self._board)
-        worst = sorted(judgements, key=lambda judgement: judgement.verdicts[0].status != "rejected")
+        worst = sorted(judgements, key=lambda judgement: _status_of(judgement) != "rejected")
         said = [describe(judgement, context.source.name, proposal.head, context.declaration) for judgement in worst]
-        later = when_kept(context.declaration)
-        return review_text(proposal.head, said, effects, review_mark(context, num), commands_line(), later=later).body
+        later, mark = when_kept(context.declaration), review_mark(context, num)
+        files = sum(len(judgement.verdicts) for judgement in judgements)
+        return review_text(proposal.head, said, effects, mark, commands_line(), files=files, later=later).body
 
     @cached_property
     def _board(self) -> TargetBoard | None:
@@ -463,9 +465,9 @@ class Reviews:
 
 
 def _status_of(judgement: Judgement) -> str:
-    """The status of a file: that of its row, which may lack tasks, unless the file itself is rejected."""
-    verdict = judgement.verdicts[0].status
-    return judgement.rows[0].status if judgement.rows and verdict != "rejected" else verdict
+    """The status of a row, which may lack tasks, unless a file is rejected that it does not do without."""
+    is_rejected = not judgement.rows or any(one.status == "rejected" for one in judgement.counting)
+    return "rejected" if is_rejected else judgement.rows[0].status
 
 
 @dataclass

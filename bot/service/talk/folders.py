@@ -70,11 +70,10 @@ def unresolved(judged_files: Iterable[tuple[float, str, str | None, bool]]) -> l
 
 
 def describe(judgement: Judgement, source: str, commit: str, declaration: str) -> str:
-    """A file and its row as Markdown, with the command that repeats the verdict under the declaration of that name."""
-    verdict = judgement.verdicts[0]
-    call = check_command(source, commit, verdict.path, declaration)
-    digest = f"SHA-256 `{verdict.sha256}`\n\n" if verdict.sha256 else ""
-    return f"{judgement_markdown(judgement)}\n{digest}{preformatted(call)}"
+    """Files and their row as Markdown, with the command that repeats the verdict under the declaration of that name."""
+    call = check_command(source, commit, [one.path for one in judgement.verdicts], declaration)
+    digests = "".join(f"SHA-256 `{one.sha256}`\n\n" for one in judgement.verdicts if one.sha256)
+    return f"{judgement_markdown(judgement)}\n{digests}{preformatted(call)}"
 
 
 @dataclass
