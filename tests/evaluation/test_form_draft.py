@@ -268,6 +268,15 @@ def test_whole_numbers_under_names_of_no_scores_are_counts() -> None:
     }  # fmt: skip
 
 
+def test_a_score_named_after_its_shots_is_one_and_a_number_of_shots_is_none() -> None:
+    """As in eval_metrics.icl of mlfoundations/dclm, beside mmlu_zeroshot."""
+    files = {f"{name[-3:]}.json": {"model": name, "mmlu_fewshot": x / 100, "arc_5_shot": y / 100,
+                                   "num_fewshot": 5 + place, "shots": 3 + place, "few_shot": place}
+             for place, (name, (x, y)) in enumerate(MODELS.items())}  # fmt: skip
+    form = next(draft_forms(as_bytes(files)))
+    assert {one.place for one in form.values} == {"mmlu_fewshot", "arc_5_shot"}
+
+
 @pytest.mark.parametrize(
     "text", ["2026-01-02", "2024_06_12-07_07_17", "https://a.b/c", "a/b/c.yaml", "9f" * 20, "one two " * 6, "./x"]
 )

@@ -44,7 +44,10 @@ UNITS = (
     (r"(^|[_ ])ms([_ ]|$)|milli", "ms"),
     (r"minutes?|(^|[_ ])mins?([_ ]|$)", "min"),
     (r"hours?", "h"),
-    (r"seconds?|(^|[_ ])(s|secs?|ttft|tpot)([_ ]|$)|time|latency|duration", "s"),
+    (
+        r"seconds?|(^|[_ ])(s|secs?|ttft|tpot)([_ ]|$)|time(?!outs?([_ ]|$))|latency|duration",
+        "s",
+    ),  # not `test_timeouts`
 )
 
 WHERE_LESS = (
