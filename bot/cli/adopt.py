@@ -194,7 +194,7 @@ def _tried(
     problem: Unwritable | None = None
     try:
         names_model = names_in(table.data, table.written, at)
-        for measured in measured_ways(results, names_model, table.place):
+        for measured in measured_ways(results, names_model, table.place, is_by_name=not called):
             try:
                 files = counted(len({file_of(one.path) for one in measured.read}), "file")
                 with told_if_slow(f"comparing the numbers of {files} with the table"):

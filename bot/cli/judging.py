@@ -320,12 +320,16 @@ def measured_at(paths: Sequence[str]) -> Measured:
 
 
 def measured_ways(
-    paths: Sequence[str], is_model: Callable[[str], bool] | None = None, table: Path | None = None
+    paths: Sequence[str],
+    is_model: Callable[[str], bool] | None = None,
+    table: Path | None = None,
+    *,
+    is_by_name: bool = True,
 ) -> Iterator[Measured]:
     """The results to draft a declaration from: one reading, or one for each likely form of unknown files.
 
-    `is_model` tells of a text whether the board's table names a model so; the `table` itself is no result, unless it is
-    all that is named. Raises CallError where there is no result.
+    `is_model` tells of a text whether the board's table names a model so, `is_by_name` that no call gives models other
+    names; the `table` itself is no result, unless it is all that is named. Raises CallError where there is no result.
     """
     places = find_places(matching_files(paths), read_access())
     if table is not None and (others := [one for one in places if not _is_file(one, table)]):
@@ -342,7 +346,7 @@ def measured_ways(
 
     drafted, problems = False, list[str]()
     with told_if_slow(f"comparing {counted(len(of_any_layout), 'file')} to find where models and numbers are"):
-        forms = list(draft_forms(of_any_layout, is_model))
+        forms = list(draft_forms(of_any_layout, is_model, is_by_name=is_by_name))
     for number, form in enumerate(forms, 1):
         with told_if_slow(f"reading all files by form {number} of {len(forms)}"):
             found, faults = read_by(form, places)
@@ -378,7 +382,9 @@ def read_by(form: DraftedForm, places: Iterable[Place]) -> tuple[Measured, list[
     Where it takes a file of another layout for one of its own, it says what its files have.
     """
     forms = tuple(DeclaredForm.model_validate(one.table) for one in form.both)
-    of_form = [structs.replace(one, candidate=structs.replace(one.candidate, forms=forms)) for one in places]
+    of_form = [
+        structs.replace(one, candidate=structs.replace(one.candidate, forms=forms, is_of_forms=True)) for one in places
+    ]
     read = list(parse_places(of_form, []))
     measured = [one for one in read if one.result is not None and one.result.leaves]
     faults = [f"{visible(one.path)}: the file {one.problem.why}" for one in read if one.problem]
@@ -407,9 +413,12 @@ def with_other_layout(found: Measured, is_model: Callable[[str], bool] | None = 
         return found
     read = {file_of(one.path) for one in found.read}
     rest = {name: data for name, data in found.compared.items() if name not in read}
+    places = [one for one in found.places if one.name in rest]
     tasks = _tasks_in(found.read) - {str(one.keys["leaf"]) for one in form.values if one.is_other}
     for other in islice(draft_forms(rest, is_model), MOST_OTHERS):
         named = replace(other, keys={**other.keys, "id": OTHER_ID}, of=form.of)
+        if 2 * len(tasks & _tasks_in(read_by(named, places)[0].read)) <= len(tasks):
+            continue
         both, _ = read_by(replace(form, other=named), found.places)
         others = [one for one in both.read if one.result is not None and one.result.format == OTHER_ID]
         if 2 * len(tasks & _tasks_in(others)) > len(tasks):

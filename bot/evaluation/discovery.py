@@ -60,7 +60,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
 
     `files` are those that are read, `others` the paths of files that belong to the run and are not. `limit` is the most
     bytes of each file of a run's folder, 0 for a file alone. `lies_at` is the whole path of a file whose `path` is only
-    a part of it. `forms` are those of the declaration.
+    a part of it. `forms` are those of the declaration; `is_of_forms` says that nothing else is tried.
     """
 
     path: str
@@ -69,6 +69,7 @@ class Candidate(msgspec.Struct, frozen=True, gc=False):
     limit: int = 0
     lies_at: str = ""
     forms: tuple[DeclaredForm, ...] = ()
+    is_of_forms: bool = False
 
 
 def candidates_in(listing: Iterable[ListedFile], forms: tuple[DeclaredForm, ...] = ()) -> list[Candidate]:
@@ -131,6 +132,10 @@ def read_candidate(
     if file.size > limit:
         return _too_large(file, head, limit, is_named=is_named)
     data = head if file.size <= AT_ONCE else read(file.path, file.size)
+    if candidate.is_of_forms and data is not None:
+        parsed = parse_submission(file.path, {"": data}, candidate.lies_at, forms, alone=True)
+        is_of_form = parsed.problem is None or parsed.problem.is_recognised
+        return parsed if is_of_form else UnreadPath(file.path, OTHER.id, parsed.problem.why if parsed.problem else "")
     return _parsed(file, data, candidate.lies_at, forms, is_named=is_named)
 
 

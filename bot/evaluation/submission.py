@@ -117,11 +117,13 @@ class UnreadPath(msgspec.Struct, frozen=True, gc=False):
     why: str
 
 
-def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "", forms: Sequence[Format] = ()) -> Parsed:
+def parse_submission(
+    path: str, files: Mapping[str, bytes], lies_at: str = "", forms: Sequence[Format] = (), *, alone: bool = False
+) -> Parsed:
     """Read the result in a submission; never raises for what its bytes hold.
 
     `files` has the bytes by name: "" for a file that is the submission, else those below the run's folder at `path`.
-    `forms` are those of the declaration.
+    `forms` are those of the declaration, which are tried first, or `alone`.
     `lies_at` is its whole path where its own is only a part of it: in some formats the path alone names the model.
     """
     problem, size = None, len(path.encode("utf-8", "surrogateescape"))
@@ -131,7 +133,7 @@ def parse_submission(path: str, files: Mapping[str, bytes], lies_at: str = "", f
         problem = Problem(why, hint="give it a shorter name")
     else:
         try:
-            parts = parse_parts(Content(files, lies_at or path), forms)
+            parts = parse_parts(Content(files, lies_at or path), forms, alone=alone)
         except MalformedResult as error:
             is_damage = not isinstance(error, UnknownFormat)
             place = error.pointer, error.line

@@ -146,7 +146,7 @@ def test_the_digest_of_a_file_that_was_changed_is_another() -> None:
 
 
 def test_a_format_that_fails_is_a_problem_of_that_file_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object) -> Any:
+    def fail(*_: object, **__: object) -> Any:
         raise KeyError("the fault")
 
     monkeypatch.setattr("bot.evaluation.submission.parse_parts", fail)

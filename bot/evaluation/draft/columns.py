@@ -24,7 +24,7 @@ T = TypeVar("T")
 NO_METRIC = "acc"  # what a draft asks for where a leaf has no number at all
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SeenRun:
     """A leaf in one file, with the key of its model."""
 
@@ -32,6 +32,11 @@ class SeenRun:
     leaf: LeafResult
     is_limited: bool
     model: RowKey
+
+    @cached_property
+    def metric_keys(self) -> list[str]:
+        """The keys of its metrics, the one first that counts."""
+        return format_of(self.format_id).metric_keys(self.leaf.numbers)
 
     def value(self, metric: Metric) -> float | None:
         """The value of a metric, None if it is not a finite number."""
@@ -57,7 +62,7 @@ class Seen:
     @property
     def is_scored(self) -> bool:
         """Tell whether any file has a number for it."""
-        return any(format_of(run.format_id).metric_keys(run.leaf.numbers) for run in self.runs)
+        return any(run.metric_keys for run in self.runs)
 
     @property
     def formats(self) -> tuple[str, ...]:
@@ -146,9 +151,7 @@ def _seen(key: str, runs: Sequence[SeenRun]) -> Seen:
     has_known = has_known and not (_main(runs) - {metric.key(runs[0].format_id) for metric in known})
     metrics = (known if has_known else ()) or (_chosen(runs),)
     chosen = {metric.key(runs[0].format_id) for metric in metrics}
-    others = [
-        name for run in runs for name in format_of(run.format_id).metric_keys(run.leaf.numbers) if name not in chosen
-    ]
+    others = [name for run in runs for name in run.metric_keys if name not in chosen]
     return Seen(key, tuple(runs), found, metrics, tuple(dict.fromkeys(others)))
 
 
@@ -179,9 +182,9 @@ def _shared_keys(format_id: str, runs: Sequence[SeenRun]) -> list[str]:
     main = _main(run for run in runs if run.format_id == format_id)
     if len(main) == 1:
         return list(main)
-    found = [run.leaf.numbers for run in runs if run.format_id == format_id]
+    found = [run.metric_keys for run in runs if run.format_id == format_id]
     spelling = format_of(format_id)
-    counts = Counter(key for numbers in found for key in spelling.metric_keys(numbers))
+    counts = Counter(key for keys in found for key in keys)
     known = [key for key in counts if spelling.has_order or kind_of(spelling.split_key(key)[0]) is not None]
     usual = ([key for key in known if counts[key] >= share * len(found)] for share in (0.9, 0.5))
     common = [key for key in counts if counts[key] == max(counts.values())]

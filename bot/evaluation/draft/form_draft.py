@@ -121,13 +121,18 @@ class DraftedForm:
         return "\n".join(lines) + "\n" + (self.other.text if self.other else "")
 
 
-def draft_forms(files: Mapping[str, bytes], is_model: Callable[[str], bool] | None = None) -> Iterator[DraftedForm]:
+def draft_forms(
+    files: Mapping[str, bytes], is_model: Callable[[str], bool] | None = None, *, is_by_name: bool = True
+) -> Iterator[DraftedForm]:
     """The forms that these files may have, the likeliest first.
 
     `is_model` tells of a text whether a table names a model so: then the table chooses, and several are tried;
-    without it the names of keys decide.
+    without it the names of keys decide. Where it names models of one way, others of which it names none are left out,
+    unless models get other names than files call them (`is_by_name` is False).
     """
     ways = sorted(named_ways(files), key=lambda way: _rank(way, is_model), reverse=True)
+    if is_model is not None and is_by_name:
+        ways = [way for way in ways if any(map(is_model, way.distinct))] or ways
     cut = Counter[tuple[str, tuple[str, ...]]]()
     found: list[tuple[tuple[float, ...], NamedRows, tuple[str, ...], list[DraftedValue]]] = []
     for way in ways:

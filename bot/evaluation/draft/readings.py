@@ -100,9 +100,19 @@ class TaskReading:
             values = [number(row.numbers.get(metric.key(result.format))) for metric in self.task.metrics]
             numbers = [value for value in values if value is not None and isfinite(value)]
             if len(numbers) == len(values):
-                required = [required_metric(self.task, leaf, one, result.format, ()) for one in self.task.metrics]
-                return required, numbers
+                return self._required(leaf, result.format), numbers
         return None
+
+    def _required(self, leaf: Leaf, format_id: str) -> list[RequiredMetric]:
+        """What a file of a format needs for a leaf, made once."""
+        if (leaf.id, format_id) not in self._made:
+            made = [required_metric(self.task, leaf, one, format_id, ()) for one in self.task.metrics]
+            self._made[leaf.id, format_id] = made
+        return self._made[leaf.id, format_id]
+
+    @cached_property
+    def _made(self) -> dict[tuple[str, str], list[RequiredMetric]]:
+        return {}
 
 
 def by_leaf(results: Sequence[Result]) -> ByLeaf:
@@ -182,10 +192,11 @@ def _metrics(leaves: Sequence[Seen]) -> list[Metric]:
         here: dict[tuple[str, str], Metric] = {}
         for run in leaf.runs:
             known = format_of(run.format_id)
-            for key in known.metric_keys(run.leaf.numbers):
+            for key in run.metric_keys:
                 name, answer_filter = known.split_key(key)
-                spelled = {} if known.metric_key(name, answer_filter) == key else {run.format_id: key}
-                here.setdefault((name, answer_filter), Metric(name=name, filter=answer_filter, keys=spelled))
+                if (name, answer_filter) not in here:
+                    spelled = {} if known.metric_key(name, answer_filter) == key else {run.format_id: key}
+                    here[name, answer_filter] = Metric(name=name, filter=answer_filter, keys=spelled)
         shared = here if shared is None else {key: one for key, one in shared.items() if key in here}
     found, runs = list((shared or {}).values())[:MOST_METRICS], [run for leaf in leaves for run in leaf.runs]
     return [one.model_copy(update={"integral": all(is_integral(one, run) for run in runs)}) for one in found]

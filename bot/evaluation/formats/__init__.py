@@ -240,12 +240,12 @@ def parse_content(content: Content) -> Result:
     return parse_parts(content)[0].result
 
 
-def parse_parts(content: Content, forms: Sequence[Format] = ()) -> list[FilePart]:
+def parse_parts(content: Content, forms: Sequence[Format] = (), *, alone: bool = False) -> list[FilePart]:
     """Recognise a submission by its content and read its measurements; nearly all formats have one in a file.
 
-    `forms` are those of the declaration, which come first. Raises MalformedResult, and nothing else.
+    `forms` are those of the declaration, which come first, or `alone`. Raises MalformedResult, and nothing else.
     """
-    for known in (*forms, *formats()):
+    for known in forms if alone else (*forms, *formats()):
         if known.may_be(content) and known.recognise(content):
             try:
                 parts = known.parts(content) if known.parts else [(known.parse(content), None)]
@@ -253,7 +253,7 @@ def parse_parts(content: Content, forms: Sequence[Format] = ()) -> list[FilePart
             except MalformedResult as error:
                 error.is_recognised = True
                 raise
-    raise _unknown(content, forms)
+    raise UnknownFormat("is of none of these forms") if alone else _unknown(content, forms)
 
 
 def parse_result(data: bytes) -> Result:

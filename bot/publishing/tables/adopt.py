@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import permutations, product
 from math import comb, prod
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 from bot.errors import Unwritable
 from bot.evaluation.draft.columns import DraftColumn
@@ -79,6 +79,13 @@ class Matched:
         return sum(self.fits.values())
 
 
+class _Given(NamedTuple):
+    """A reading, and its values for the models that each row may mean."""
+
+    reading: TaskReading
+    values: Mapping[int, Sequence[float]]
+
+
 @dataclass(frozen=True)
 class Matching:
     """Which reading each column of numbers has; `unsure` says by column why it has none."""
@@ -93,7 +100,8 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     """Find the reading of each column of numbers; no subtask is read by two columns that a declaration cannot hold."""
     columns = tuple(one for one in number_columns(table) if one.column_path[-1].strip().casefold() not in RANKS)
     rows = dict(list(table.rows.items())[:SAMPLED])
-    choices = {one.column_path: one.fault or _choose(one, rows, readings) for one in columns}
+    given = [_given(one, rows) for one in readings]
+    choices = {one.column_path: one.fault or _choose(one, given) for one in columns}
     unsure = {column_path: choice for column_path, choice in choices.items() if isinstance(choice, str)}
     found: list[Matched] = []
     chosen = [one for one in choices.values() if isinstance(one, Matched)]
@@ -117,7 +125,7 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
                 f"{clash.column.label} already counts these subtasks: a declaration counts each subtask once"
             )
     for one, other in [pair for pair in permutations(found, 2) if _is_swapped(*pair)]:
-        unsure[one.column.column_path] = _disagreement(_tried(one.column, other.reading, rows), one)
+        unsure[one.column.column_path] = _disagreement(_tried(one.column, _given(other.reading, rows)), one)
     return Matching(table, tuple(one for one in found if one.column.column_path not in unsure), columns, unsure)
 
 
@@ -161,7 +169,8 @@ def tasks_of_rows(table: FoundTable, readings: Sequence[TaskReading]) -> ColumnP
 def is_near(matching: Matching, readings: Sequence[TaskReading]) -> bool:
     """Tell whether a reading gives half of the numbers of a column in the few rows that name a model."""
     rows, columns = matching.table.rows, [column for column in matching.columns if not column.fault]
-    tried = (_tried(column, reading, rows) for column, reading in product(columns, readings))
+    given = [_given(one, rows) for one in readings]
+    tried = (_tried(column, one) for column, one in product(columns, given))
     return any(one.fitting * 2 >= one.covered > 0 for one in tried)
 
 
@@ -170,14 +179,18 @@ def _values(reading: TaskReading, models: Sequence[ModelFiles]) -> list[float]:
     return [value for one in models if (value := one.value(reading)) is not None]
 
 
-def _choose(
-    column: NumberColumn, rows: Mapping[int, Sequence[ModelFiles]], readings: Sequence[TaskReading]
-) -> Matched | str:
+def _given(reading: TaskReading, rows: Mapping[int, Sequence[ModelFiles]]) -> _Given:
+    """What a reading gives for the models of each row."""
+    values = {row: _values(reading, models) for row, models in rows.items()}
+    return _Given(reading, {row: found for row, found in values.items() if found})
+
+
+def _choose(column: NumberColumn, given: Sequence[_Given]) -> Matched | str:
     """The reading of a column, or why none is sure."""
-    possible = [one for one in readings if not (column.is_named_raw and _is_normalized(one))]
+    possible = [one for one in given if not (column.is_named_raw and _is_normalized(one.reading))]
     if column.of is not None:
-        possible = [one for one in possible if one.is_fraction and not one.is_in_percent]
-    tried = [one for one in (_tried(column, reading, rows) for reading in possible) if one.covered]
+        possible = [one for one in possible if one.reading.is_fraction and not one.reading.is_in_percent]
+    tried = [one for one in (_tried(column, each) for each in possible) if one.covered]
     headings = (*column.column_path, column.label)
     heading = {id(one): _named_by(headings, one.reading) for one in tried}
     said = {id(one): _said_by(headings, one.reading, heading[id(one)]) for one in tried}
@@ -193,18 +206,18 @@ def _choose(
     named = max(alike, key=rank, default=None)
     if named is not None and _agrees(named, best, len(alike), is_whole=heading[id(named)] == WHOLE):
         return _noted(named, [one for one in alike if heading[id(one)] == heading[id(named)]])
-    given = {column.numbers[row] for row in best.fits}
+    shown = {column.numbers[row] for row in best.fits}
     rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
     rivals = [one for one in rivals if one.reading.leaf_ids != best.reading.leaf_ids]
     rivals = [one for one in rivals if said[id(one)] >= said[id(best)]]
-    if said[id(best)][1] == WHOLE and best.fitting == best.covered and len(given) > 1 and not rivals:
+    if said[id(best)][1] == WHOLE and best.fitting == best.covered and len(shown) > 1 and not rivals:
         return best  # the heading is its metric, and it gives each number
     is_sure = best.fitting > 0 and _is_sure(best, len(tried))
     if named is not None and (is_whole or not is_sure):
         clearest = max(alike, key=lambda one: (heading[id(one)], *rank(one)))
         return _disagreement(clearest, best if is_sure else None)
     if not is_sure:
-        is_whole = best.fitting == best.covered and len(given) > 1
+        is_whole = best.fitting == best.covered and len(shown) > 1
         return f"{_said(best.reading)} gives {_in_rows(best)}, which may be chance" if is_whole else NOT_GIVEN
     if rivals:
         return f"{_said(best.reading)} and {_said(rivals[0].reading)} give its numbers equally well"
@@ -251,14 +264,14 @@ def _agrees(named: Matched, best: Matched, tried: int, *, is_whole: bool) -> boo
     return is_best and is_enough and _by_chance(named, tried) < LIKELY
 
 
-def _tried(column: NumberColumn, reading: TaskReading, rows: Mapping[int, Sequence[ModelFiles]]) -> Matched:
-    found = {row: _values(reading, models) for row, models in rows.items() if row in column.numbers}
+def _tried(column: NumberColumn, given: _Given) -> Matched:
+    is_fraction = given.reading.is_fraction
     fits = {
-        row: any(column.fits(row, value, is_fraction=reading.is_fraction) for value in given)
-        for row, given in found.items()
-        if given
+        row: any(column.fits(row, value, is_fraction=is_fraction) for value in values)
+        for row, values in given.values.items()
+        if row in column.numbers
     }
-    return Matched(column, reading, fits)
+    return Matched(column, given.reading, fits)
 
 
 def _by_chance(one: Matched, tried: int) -> float:

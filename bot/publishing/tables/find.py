@@ -362,10 +362,14 @@ class NumberColumn:
         """How a missing value is written, "" if gaps differ, or say what only a person knows of a new row."""
         return self.gaps[0] if len(self.gaps) == 1 and _gap_word(self.gaps[0]) not in FAILURES else ""
 
+    @cached_property
+    def _doubles(self) -> Mapping[int, float]:
+        return {row: float(number) for row, number in self.numbers.items()}
+
     def fits(self, row: int, value: float, *, is_fraction: bool = True) -> bool:
         """Tell whether a value, 0 to 1 if it is a fraction, is the number of a row to its printed digits."""
         shown = value * 100 if is_fraction and self.is_percent else value
-        there = float(self.numbers[row])
+        there = self._doubles[row]
         return abs(shown - there) <= self.unit / 2 + 1e-9 * max(1.0, abs(there))
 
 
