@@ -31,6 +31,9 @@ settings.register_profile("suite", deadline=None, print_blob=True, max_examples=
 settings.register_profile("thorough", deadline=None, print_blob=True, max_examples=300)
 settings.load_profile("suite")
 
+# A tenth of the processor time of a run was the search for cycles; a worker keeps a few megabytes more.
+gc.set_threshold(50_000)
+
 KEEPERS = (type(lru_cache(str.isascii)), Remembered)
 
 

@@ -125,6 +125,7 @@ if __name__ == "__main__":
     warm_up()
     gc.collect()  # a git that an object in a cycle keeps would be waited for by each fork, and end with none of them
     gc.freeze()
+    gc.set_threshold(50_000)
     next_command()
     from bot.cli.app import run
 

@@ -196,7 +196,7 @@ def spend(fault: Fault, truth: Answer | None) -> Answer | None:
 def local_github(*, is_direct: bool = False) -> Iterator[GitHubServer]:
     """Run a GitHub on loopback for as long as the block lasts; `is_direct`: this process asks it without a socket."""
     server = GitHubServer()
-    thread = threading.Thread(target=server.http.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True)
+    thread = threading.Thread(target=server.http.serve_forever, daemon=True)
     thread.start()
     try:
         with answered_directly(server.url, server.direct) if is_direct else nullcontext():

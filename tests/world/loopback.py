@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from contextlib import suppress
 from http.server import ThreadingHTTPServer
-from socket import SHUT_RDWR, socket
+from socket import SHUT_RDWR, create_connection, socket
 from typing import Any
 from weakref import WeakSet
 
@@ -17,12 +17,26 @@ class LoopbackServer(ThreadingHTTPServer):
 
     def __init__(self, *args: Any) -> None:
         self.connections = WeakSet[socket]()
+        self.is_over = False
         super().__init__(*args)
 
     def get_request(self) -> tuple[socket, Any]:
         connection, address = super().get_request()
         self.connections.add(connection)
         return connection, address
+
+    def serve_forever(self, poll_interval: float = 0.0) -> None:
+        """Wait for connections without a look at the time: hundreds of looks a second would cost more than a story."""
+        while not self.is_over:
+            self.handle_request()
+
+    def shutdown(self) -> None:
+        """End `serve_forever`, which a last connection wakes up."""
+        self.is_over = True
+        create_connection(self.server_address[:2]).close()
+
+    def verify_request(self, request: object, client_address: object) -> bool:
+        return not self.is_over
 
     def server_close(self) -> None:
         """End the connections, too: a client that keeps one would keep its thread, and all that was served."""

@@ -298,7 +298,7 @@ def served(hub: Hub, *, is_direct: bool = False) -> Iterator[Hub]:
     handler = type("Connection", (Connection,), {"hub": hub})
     server = LoopbackServer(("127.0.0.1", 0), handler)
     hub.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.005}, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:
         with answered_directly(hub.url, partial(direct, hub)) if is_direct else nullcontext():
