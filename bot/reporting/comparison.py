@@ -309,7 +309,7 @@ def _methods(comparison: RunComparison) -> list[str]:
         least = first_few([f"{visible(one.id)} {_points(one.smallest or 0.0, one)}" for one in unsure], MOST_TASKS)
         lines.append(f"Differences below these would often be missed: {least}.")
     equal, count = len(comparison.equal_tasks), len(comparison.tasks)
-    if equal and not comparison.are_compared_equal:
+    if equal and count > 1 and not comparison.are_compared_equal:
         lines.append(f"Equal to the last digit: {equal} of {counted(count, 'task')}.")
     untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
     lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []
