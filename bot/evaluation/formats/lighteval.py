@@ -106,12 +106,14 @@ def parse(content: Content) -> Result:
         definitions=asked.definitions,
         asked=asked.asked,
         contradictions=contradictions.of_lighteval(general, fields, arguments(config)[1]),
-        prompts={
-            key: text(table(table(one).get("hashes")).get("hash_full_prompts"))
-            for key, one in table(top.get("summary_tasks")).items()
-            if key in leaves
-        },
+        prompts={key: one for key in leaves if (one := _prompts(top, key))},
     )
+
+
+def _prompts(top: Mapping[str, Any], key: str) -> str:
+    """The hash of all prompts of a task, "" where there is none."""
+    summary = table(table(top.get("summary_tasks")).get(key))
+    return text(table(summary.get("hashes")).get("hash_full_prompts"))
 
 
 def _members(averages: list[str], leaves: list[str]) -> dict[str, tuple[str, ...]]:
