@@ -11,9 +11,10 @@ order by the rest. A floor is looked for in the lowest tenth of the column's ran
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import accumulate, pairwise, repeat
 from math import atanh, ceil, frexp, fsum, inf, ldexp, sqrt, tanh
@@ -275,7 +276,8 @@ class BoardAudit:
 
     `with_and_without` is about all named columns together, None if none is named. `incomplete` rows miss a cell and
     take no part. `silent` says why nothing can be judged, "" if it can. Where `less_is_better`, values have a minus.
-    `wrong_means` are the rows whose average does not follow from their columns.
+    `wrong_means` are the rows whose average does not follow from their columns, `repeated` the names that several rows
+    have, with how many.
     """
 
     rows: int
@@ -289,6 +291,7 @@ class BoardAudit:
     silent: str = ""
     less_is_better: bool = False
     wrong_means: tuple[WrongMean, ...] = ()
+    repeated: Mapping[str, int] = field(default_factory=dict)
 
 
 def audit_board(board: PublishedTable) -> BoardAudit:
@@ -298,10 +301,13 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     spoils the mean that the sound ones are held against.
     """
     names, columns, left_out = complete(board)
+    repeated = {name: count for name, count in Counter(board.names).items() if name and count > 1}
     silent = _silent(len(names), len(columns))
     if silent:
         missing, wrong = len(board.names) - len(names), board.wrong_means
-        return BoardAudit(len(names), missing, (), (), None, (), {}, left_out, silent, wrong_means=wrong)
+        return BoardAudit(
+            len(names), missing, (), (), None, (), {}, left_out, silent, wrong_means=wrong, repeated=repeated
+        )
     if board.less_is_better:
         columns = {column: tuple([-value for value in values]) for column, values in columns.items()}
     everywhere = RowMeans(columns)
@@ -343,7 +349,7 @@ def audit_board(board: PublishedTable) -> BoardAudit:
     incomplete = len(board.names) - len(names)
     is_less, wrong = board.less_is_better, board.wrong_means
     return BoardAudit(
-        len(names), incomplete, figures, tuple(named), effect, moved, points, left_out, "", is_less, wrong
+        len(names), incomplete, figures, tuple(named), effect, moved, points, left_out, "", is_less, wrong, repeated
     )
 
 

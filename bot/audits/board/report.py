@@ -38,6 +38,7 @@ def document(audit: BoardAudit, source: str) -> tuple[str, str, list[Section]]:
     named = ", ".join(audit.named)
     title = f"Columns of {source}"
     wrong = [_wrong(audit)] if audit.wrong_means else []
+    wrong += [_repeated(audit)] if audit.repeated else []
     if audit.silent:
         return title, f"No column is judged: {audit.silent}.", [*wrong, *([_left_out(audit)] if audit.left_out else [])]
     lead = (
@@ -58,6 +59,11 @@ def _wrong(audit: BoardAudit) -> Section:
     return Section(
         "Averages that do not follow from their columns", [Table(("row", "column", "there", "computed"), rows)]
     )
+
+
+def _repeated(audit: BoardAudit) -> Section:
+    """Return the names that several rows have and that no other column tells apart."""
+    return Section("Names that several rows have", [Table(("name", "rows"), tuple(audit.repeated.items()))])
 
 
 def _why(audit: BoardAudit) -> list[Section]:

@@ -584,3 +584,12 @@ def test_a_floor_of_zeros_says_what_they_may_stand_for() -> None:
     [column] = [column for column in audit_board(board(columns)).columns if column.alarms]
     assert column.column == "c1"
     assert column.alarms[0].why.endswith(f"; {column.zeros} rows have exactly 0, which may stand for a missing value")
+
+
+def test_names_that_several_rows_have_are_named_unless_a_column_tells_them_apart() -> None:
+    rows = "acme/a,50.1,60.2\nacme/b,51.1,61.2\nacme/a,55.1,62.2\n"
+    found = audit_board(read_score_table(f"model,mmlu,arc\n{rows}".encode(), "board.csv"))
+    assert found.repeated == {"acme/a": 2}
+    assert "Names that several rows have" in board_markdown(found, "board.csv")
+    told = "model,run,mmlu,arc\nacme/a,first,50.1,60.2\nacme/b,first,51.1,61.2\nacme/a,second,55.1,62.2\n"
+    assert audit_board(read_score_table(told.encode(), "board.csv")).repeated == {}
