@@ -6,8 +6,10 @@ a fetch needs. It is always told which repository it works on, and that one has 
 
 from __future__ import annotations
 
+import io
 import os
 import re
+import select
 import subprocess
 import tempfile
 import threading
@@ -160,6 +162,37 @@ def version() -> tuple[int, str]:
     return status, " ".join((out or err).decode("utf-8", "replace").split())
 
 
+class Pipes(io.RawIOBase):
+    """The pipes to a process and from it, on which nothing waits beyond `end`: then it raises TimeoutError.
+
+    A thread that looks at the time would cost more than most answers.
+    """
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        assert process.stdin is not None  # noqa: S101 - both are pipes
+        assert process.stdout is not None  # noqa: S101
+        self._to, self._from, self.end = process.stdin.fileno(), process.stdout.fileno(), 0.0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]  # what BufferedReader gives
+        self._wait(self._from, select.POLLIN)
+        return os.readv(self._from, [buffer])
+
+    def send(self, data: bytes) -> None:
+        """Write all of it: a pipe that is ready takes so many bytes at once."""
+        for at in range(0, len(data), select.PIPE_BUF):
+            self._wait(self._to, select.POLLOUT)
+            os.write(self._to, data[at : at + select.PIPE_BUF])
+
+    def _wait(self, pipe: int, event: int) -> None:
+        ready = select.poll()
+        ready.register(pipe, event)
+        if not ready.poll(max(0.0, self.end - time.monotonic()) * 1000):
+            raise TimeoutError("it took too long")
+
+
 @dataclass
 class Talk:
     """One git process that answers many questions: a process for each of them would cost far more."""
@@ -168,6 +201,8 @@ class Talk:
     git_dir: Path
     timeout: float
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+    _pipes: Pipes = field(init=False, repr=False)
+    _answers: IO[bytes] = field(init=False, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     def ask(self, question: bytes, read: Callable[[IO[bytes]], T]) -> T:
@@ -179,20 +214,15 @@ class Talk:
             if self._process is None:
                 pipe = subprocess.PIPE
                 self._process = start(*self.args, git_dir=self.git_dir, stdin=pipe, stdout=pipe)
-            process = self._process
-            timer = threading.Timer(self.timeout, process.kill)
-            timer.start()
+                self._pipes = Pipes(self._process)
+                self._answers = io.BufferedReader(self._pipes)
+            self._pipes.end = time.monotonic() + self.timeout
             try:
-                assert process.stdin is not None  # noqa: S101 - both are pipes
-                assert process.stdout is not None  # noqa: S101
-                process.stdin.write(question)
-                process.stdin.flush()
-                return read(process.stdout)
+                self._pipes.send(question)
+                return read(self._answers)
             except (OSError, ValueError) as error:
                 self.close()
                 raise Unavailable("git", f"{self.args[0]} gave no answer: {error}") from None
-            finally:
-                timer.cancel()
 
     def close(self) -> None:
         """End git."""
