@@ -235,6 +235,18 @@ def test_a_setting_that_is_too_long_to_repeat_gets_no_command() -> None:
     assert (finding.command, finding.hint) == ("", "measure it with 5 shots (lm-eval 0.4.9)")
 
 
+def test_a_file_that_asked_otherwise_than_any_file_of_a_row_is_left_out_of_it() -> None:
+    """Also where the newest file of the row has no leaf of it, so that nothing in that one differs."""
+    declaration = declared("open-llm-v2").model_dump()
+    declaration["harness"]["definitions"] = ()
+    one = only(base(), {MMLU})
+    other = patched({f"/configs/{MMLU}/doc_to_text": "{{Answer}}", "/date": base()["date"] - 1} | value(0.5), one)
+    newest = patched({"/date": base()["date"] + 1}, only(base(), set(LEAVES) - {MMLU}))
+    files = {"newest.json": newest, "one.json": one, "other.json": other}
+    row = row_of(files, Leaderboard.model_validate(declaration))
+    assert ([file.path for file in row.files], [*row.left_out]) == (["newest.json", "one.json"], ["other.json"])
+
+
 def test_files_without_examples_join_those_that_share_all_else() -> None:
     """How examples are shown says nothing of a task without any."""
     shown = {"/fewshot_as_multiturn": True, "/chat_template": "t", "/chat_template_sha": "0" * 64}

@@ -12,7 +12,16 @@ from msgspec.structs import replace
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.measurement import Measurements, take_measurements
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.evaluation.score import HUGE, ColumnValue, Scores, TaskScore, column_values, make_scores, normalize
+from bot.evaluation.score import (
+    HUGE,
+    ColumnValue,
+    Scores,
+    TaskScore,
+    column_values,
+    group_scores,
+    make_scores,
+    normalize,
+)
 from bot.evaluation.score import measured as measured_number
 
 HEAD = """\
@@ -237,6 +246,13 @@ def test_a_score_keeps_the_measurements_in_the_order_of_the_declaration() -> Non
     assert make_scores(replace(taken, missing=(taken.present[0].required,)), board).tasks[0].score is None
 
 
+def test_a_group_is_the_mean_of_its_columns_and_has_no_number_where_one_has_none() -> None:
+    columns = [TaskScore(name, name, 0.5, score, 3.0, ()) for name, score in (("a", 40.0), ("b", 60.0), ("c", None))]
+    whole, part = group_scores(columns, {"Whole": ["a", "b"], "Part": ["b", "c", "unknown"]})
+    assert (whole.score, whole.stderr, whole.tasks) == (50.0, sqrt(18.0) / 2, ("a", "b"))
+    assert (part.score, part.stderr, part.tasks) == (None, None, ("b", "c"))
+
+
 # ---- columns that do not count ----
 
 
@@ -251,5 +267,6 @@ def test_the_values_of_a_column_that_does_not_count_are_averaged_or_summed() -> 
     assert column_values(board, {"a": result, "b": result}) == (
         ColumnValue("plain", 0.75), ColumnValue("mean", 0.75), ColumnValue("sum", 1.5),
     )  # fmt: skip
-    half = replace(result, leaves={"a": leaves["a"]})
+    half, rest = (replace(result, leaves={name: leaves[name]}) for name in leaves)
+    assert [one.value for one in column_values(board, {"x": half, "y": rest})] == [0.75, 0.75, 1.5]
     assert [one.value for one in column_values(board, {"a": half})] == [None] * 3

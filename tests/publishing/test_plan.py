@@ -168,6 +168,9 @@ def test_a_held_plan_says_in_a_terminal_how_it_is_answered() -> None:
     answers = answers_text(PLAN)
     assert answers.startswith(f": `settle --approve {PLAN.digest}`, or `--decline {PLAN.digest}`; ")
     assert "`" not in held_text(PLAN)
+    assert "let them go" not in answers
+    gone = with_rows(msgspec.structs.replace(ROWS[2], action="restored"))
+    assert f"or `--decline {gone.digest}` to let them go; " in answers_text(gone)
 
 
 def test_ranks_and_values_stand_beside_the_averages() -> None:

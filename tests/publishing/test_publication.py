@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import nan
 from typing import Any, get_args
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from bot.publishing.answers import faults_corrected
 from bot.publishing.publication import (
     CLOSING,
+    MOST_MARKED,
     NOTHING_LEFT,
     OPENING,
     STANDS,
@@ -34,6 +36,7 @@ from bot.publishing.publication import (
     Publication,
     Request,
     UpdateRequest,
+    commit_mark,
     decide,
     file_marks,
     find_marker,
@@ -114,6 +117,7 @@ def test_what_is_decided(situation: str, form: Form, current: CurrentState, expe
 
 
 NOTE, OTHER = PostedComment("9", "Old."), request(OLD)
+STUCK = replace(request(), conflicts=True)
 WHOLE: list[tuple[Form, CurrentState, Decision]] = [
     ("pull-request", CurrentState(), Decision(OpenRequest(MARK, TEXT, {PATH: NEW}), "a new request proposes it")),
     ("commit", CurrentState(), Decision(Commit(MARK, TEXT, {PATH: NEW}), "a commit makes the change")),
@@ -124,6 +128,16 @@ WHOLE: list[tuple[Form, CurrentState, Decision]] = [
         Decision(UpdateRequest(MARK, OTHER, TEXT, {PATH: NEW}), "the open request is updated"),
     ),
     ("pull-request", CurrentState({}, request()), Decision(None, "the open request proposes it already")),
+    (
+        "pull-request",
+        CurrentState({}, STUCK),
+        Decision(UpdateRequest(MARK, STUCK, TEXT, {PATH: NEW}), "the open request did not merge any more"),
+    ),
+    (
+        "pull-request",
+        CurrentState({}, OTHER, declined=(closed(NEW),)),
+        Decision(CloseRequest(MARK, OTHER, NOTHING_LEFT), "the request is closed"),
+    ),
     (
         "pull-request",
         CurrentState(declined=(closed(NEW),)),
@@ -197,6 +211,18 @@ def test_a_request_for_a_row_that_was_taken_away_is_closed_as_withdrawn() -> Non
 )
 def test_every_publication_has_a_word_of_its_own(publication: Publication, do: str) -> None:
     assert word_for(publication) == do
+
+
+def test_a_request_for_very_many_rows_does_not_name_them() -> None:
+    assert MARK.about(["b", "a"]).rows == ("a", "b")
+    assert MARK.about([str(number) for number in range(MOST_MARKED)]).rows is not None
+    assert MARK.about([str(number) for number in range(MOST_MARKED + 1)]).rows is None
+
+
+def test_the_mark_of_a_commit_of_many_rows_is_found_again() -> None:
+    mark = commit_mark("tiny")
+    assert find_marker(f"Add rows\n\n{mark.render()}") == mark
+    assert mark.is_shared
 
 
 @pytest.mark.parametrize("form", get_args(Form))

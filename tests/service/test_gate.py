@@ -367,6 +367,14 @@ def test_a_dry_run_shows_ranks_and_only_a_dry_run_reads_the_board_for_them(conte
     assert wet.report.plans[0].rows[0].ranks_after == ""
 
 
+def test_a_dry_run_counts_the_rows_that_nobody_looked_at(context: WatchContext) -> None:
+    rows, seen = looks(context, added=1, unchanged=1), dict.fromkeys(["unchanged-0", "x", "y"], "")
+    for is_dry, expected in ((False, 0), (True, 2)):
+        one = Gate(replace(context, dry_run=is_dry), TARGET, Report(context), int, list, lambda: seen)
+        one.admit(rows)
+        assert one.report.plans[0].unchanged == expected
+
+
 # ---- which rows are looked at ----
 
 
