@@ -28,7 +28,7 @@ from bot.evaluation.formats import find_format, format_of
 from bot.evaluation.formats.format import NAME
 from bot.evaluation.formats.sameness import generation_of, known_kind, shown_arguments
 from bot.evaluation.formats.sameness import kind_of as sameness_of
-from bot.evaluation.metric_kinds import kind_of
+from bot.evaluation.metric_kinds import is_share, kind_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 from bot.evaluation.rules.silent_change import silent_changes
 from bot.evaluation.score import LeafScore, Scores, TaskScore, measured, nested_variance
@@ -746,11 +746,12 @@ def _is_plain(said: object, values: Sequence[float], counts: Sequence[tuple[int,
 def _points_of(values: Sequence[float], metric: str, format_id: str) -> float:
     """How many percentage points one of the unit of a metric is, 0 where these values are no shares."""
     known = format_of(format_id)
-    kind = kind_of(known.split_key(metric)[0])
-    if kind is not None and not kind.is_share:
+    name = known.split_key(metric)[0]
+    if not is_share(name):
         return 0.0
     if known.is_percent(metric):
         return 1.0 if all(abs(value) <= 100 for value in values) else 0.0
+    kind = kind_of(name)
     low = kind.range[0] if kind is not None else 0.0
     return 100.0 if all(low <= value <= 1 for value in values) else 0.0
 

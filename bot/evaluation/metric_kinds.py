@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatchcase
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -9,6 +10,7 @@ from importlib.resources import files
 import msgspec
 
 NOT_SCORED = frozenset({"bypass", "submission"})  # metrics that stand for answers that nobody scored
+COUNTS = re.compile(r"(^|_)(len|length|count|num|n|tokens|time|seconds|runtime)(_|$)")
 PLACEHOLDERS = (-1, 999)  # what tools write where nothing was measured
 
 
@@ -37,6 +39,17 @@ def _kinds() -> tuple[MetricKind, ...]:
 def kind_of(name: str) -> MetricKind | None:
     """The kind of a metric by its name, None for an unknown one."""
     return next((kind for kind in _kinds() if any(fnmatchcase(name, pattern) for pattern in kind.names)), None)
+
+
+def is_count(name: str) -> bool:
+    """Tell whether a number of this name, which no kind has, counts or measures something else than right answers."""
+    return kind_of(name) is None and COUNTS.search(name) is not None
+
+
+def is_share(name: str) -> bool:
+    """Tell whether the values of a metric may be shown in percent, as far as its name says."""
+    kind = kind_of(name)
+    return kind.is_share if kind is not None else not is_count(name)
 
 
 def names_of_errors() -> list[str]:

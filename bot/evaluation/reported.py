@@ -24,7 +24,7 @@ from bot.evaluation.compare import LeafSource, mean_of_tasks, moving_settings
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.metric_kinds import kind_of
+from bot.evaluation.metric_kinds import is_count, is_share, kind_of
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import Scores, TaskScore, measured
 from bot.evaluation.task import Task
@@ -32,7 +32,6 @@ from bot.evaluation.task import Task
 BESIDE = re.compile(r"±|\+/?-|\\pm")  # between a number and its error
 NUMBER = re.compile(r"[+-]?(?=[.,]?\d)\d{0,15}(?:[.,](\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?")
 ERRORS = re.compile(r"stderr|std_err|_se\b", re.IGNORECASE)  # names of standard errors, which nobody reports as a score
-COUNTS = re.compile(r"(^|_)(len|length|count|num|n|tokens|time|seconds|runtime)(_|$)")  # of metrics that are no scores
 NEAREST = 3  # readings that are named where none fits
 MOST_COLUMNS, MOST_MEMBERS = 400, 100  # what a hostile file may cost
 
@@ -486,8 +485,7 @@ def _values(column: _Column) -> Iterator[Reading]:
 
 
 def _is_share(column: _Column, key: str) -> bool:
-    kind = kind_of(format_of(column.members[0].format).split_key(key)[0])
-    return kind is None or kind.is_share
+    return is_share(format_of(column.members[0].format).split_key(key)[0])
 
 
 def _limits(column: _Column, keys: Sequence[str]) -> _Bounds:
@@ -515,8 +513,9 @@ def _metrics(column: _Column) -> Iterator[tuple[str, tuple[str, ...], int]]:
     if column.keys:
         yield " and ".join(column.keys), column.keys, 1
     first = column.members[0]
-    found = format_of(first.format).metrics_in(first.row.numbers)
-    names = [name for name in found if not (ERRORS.search(name) or COUNTS.search(name))]
+    spelling = format_of(first.format)
+    found = [name for name in spelling.metrics_in(first.row.numbers) if not ERRORS.search(name)]
+    names = [name for name in found if not is_count(spelling.split_key(name)[0])]
     for name in names[:MOST_MEMBERS]:
         if column.keys != (name,):
             is_own = not column.keys or name in column.keys

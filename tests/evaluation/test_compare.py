@@ -1015,6 +1015,12 @@ def test_equal_compared_numbers_are_no_copy_where_others_differ_and_equal_tasks_
     assert "Equal to the last digit: 1 of 2 tasks." in comparison_text(compare(one, third))
 
 
+@pytest.mark.parametrize(("metric", "points"), [("mean_time", 0.0), ("num_turns", 0.0), ("helpfulness", 100.0)])
+def test_a_time_or_a_count_is_no_share(metric: str, points: float) -> None:
+    data = toys() | {"results": {"toy": {f"{metric},none": 0.5}}, "group_subtasks": {}, "n-samples": {}}
+    assert run(data).tasks["toy"].points == points
+
+
 def test_the_unit_is_that_of_the_metric_and_not_of_the_sign() -> None:
     rows = {"cola": {"mcc,none": -0.0041, "mcc_stderr,none": 0.03}, "toy": {"acc,none": 0.5, "acc_stderr,none": 0.02}}
     rows |= {"lambada": {"perplexity,none": 0.9, "perplexity_stderr,none": 0.1}}
