@@ -231,6 +231,60 @@ def test_the_rows_of_the_board_are_not_counted_for_a_few(context: WatchContext) 
     assert counted == ["once"]
 
 
+# ---- what cannot be read just now ----
+
+
+def late(context: WatchContext, key: str) -> Item:
+    """A row of the target that failed once and is tried again in 500 seconds."""
+    items = context.state.items
+    items.mark([Mark("row", key, TARGET)], 1.0)
+    failed = items.get("row", TARGET, key)
+    assert failed is not None
+    items.fail(failed, "no answer", NOW + 500.0)
+    found = items.get("row", TARGET, key)
+    assert found is not None
+    return found
+
+
+def due(context: WatchContext) -> dict[str, float]:
+    return {item.subject: item.due - NOW for item in context.state.items.at("row", TARGET)}
+
+
+def test_a_plan_waits_for_a_file_that_could_not_be_read_a_minute_and_its_new_rows_do_not(context: WatchContext) -> None:
+    context.state.items.mark([Mark("file", "results.json", "")], 1.0)
+    one = gate(context)
+    assert keys(one.admit(looks(context, changed=3, added=1))) == {"added-0"}
+    assert {key: seconds for key, seconds in due(context).items() if seconds > 0} == {
+        f"changed-{number}": 60.0 for number in range(3)
+    }
+    assert (held(context), context.state.plans.at(TARGET), one.report.outcomes) == ({}, None, [])
+
+
+def test_a_plan_waits_as_long_as_a_row_of_its_target_that_failed_in_this_pass(context: WatchContext) -> None:
+    rows, one = looks(context, changed=3), gate(context)
+    one.report.failed.append(late(context, "late"))
+    assert one.admit(rows) == []
+    assert (set(due(context).values()), held(context)) == ({500.0}, {})
+
+    elsewhere = gate(context)
+    elsewhere.report.failed.append(msgspec.structs.replace(late(context, "late"), target=ELSEWHERE))
+    assert elsewhere.admit(looks(context, changed=3)) == []
+    assert set(held(context)) == keys(rows)
+
+
+def test_a_row_on_main_that_failed_counts_for_a_limit_and_one_that_only_waits_does_not(context: WatchContext) -> None:
+    there, items = entry(), context.state.items
+    one = Gate(context, TARGET, Report(context), int, lambda: [there], dict)
+    rows = looks(context, changed=2)
+    failed = late(context, there.key)
+    assert one.admit(rows) == []
+    assert set(due(context).values()) == {500.0}
+
+    items.finish([failed])
+    items.mark([Mark("row", there.key, TARGET)], NOW + 500.0)
+    assert one.admit(rows) == rows
+
+
 # ---- approval ----
 
 
@@ -373,6 +427,12 @@ def test_a_dry_run_counts_the_rows_that_nobody_looked_at(context: WatchContext) 
         one = Gate(replace(context, dry_run=is_dry), TARGET, Report(context), int, list, lambda: seen)
         one.admit(rows)
         assert one.report.plans[0].unchanged == expected
+
+    [(target, settings)] = context.targets
+    models = replace(context, dry_run=True, targets=[(target, settings.model_copy(update={"kind": "models"}))])
+    one = Gate(models, TARGET, Report(context), int, list, lambda: seen)
+    one.admit(rows)
+    assert one.report.plans[0].unchanged == 0  # there, a plan counts models and not rows
 
 
 # ---- which rows are looked at ----
