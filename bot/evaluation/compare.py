@@ -56,11 +56,12 @@ AROUND = re.compile(r"chat_template|system_|multiturn|_start_space|fewshot_seed"
 MOVES = ("implementation", "silent change", "num_fewshot", "chat template", "limit")
 AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
+BRANCH = "main"  # which says nothing of the commit
 # Two implementations of MMLU that score the same answers, and ask with other line breaks.
 OF_ONE_SCORER = {Family.ONE_NEWLINE: Family.LETTERS}
 LINE_BREAKS = {Family.LETTERS: "two", Family.ONE_NEWLINE: "one"}
 TEMPLATES: Mapping[bool | None, str] = {True: "yes", False: "no", None: ""}  # what is said of the chat template
-OF_WEIGHTS = ("size in bytes", "parameters")
+OF_WEIGHTS = ("revision", "size in bytes", "parameters")  # which two models have anyway
 # What a tool writes down where it is given.
 GIVEN = re.compile(r"epochs|fewshot_seed|system_|gen_kwargs|generation_parameters|^argument |^weights ")
 # Harnesses whose commit in a file is that of the folder in which they were started.
@@ -498,7 +499,7 @@ def _settings(
     if (first.sources and second.sources) or first.settings.get("format") != second.settings.get("format"):
         names.pop("definition", None)  # the files say which of its fields differ; those of two formats always do
     models = [{one.result.model.id for one in run.sources.values()} for run in (first, second)]
-    for name in OF_WEIGHTS if models[0] != models[1] else ():  # two models have two sizes
+    for name in OF_WEIGHTS if models[0] != models[1] else ():
         names.pop(name, None)
     for name in names:
         differing, alike = _of_tasks(
@@ -539,6 +540,7 @@ def _recorded_once(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str
         return  # nobody read what the files of one record
     names = dict.fromkeys([*first.settings, *second.settings, *first.of_leaves, *second.of_leaves])
     known = {one.setting for one in effects() if not one.weak} - TOLD_OTHERWISE
+    known |= {"revision"} if first.models == second.models else set()
     for name in [one for one in names if one in known and not GIVEN.search(one)]:
         by_values: dict[tuple[str, str], list[str]] = {}
         for task in shared:
@@ -780,6 +782,7 @@ def _file_settings(result: Result) -> dict[str, str]:
     found = {
         "harness": harness.name,
         **version_of(harness),
+        "revision": model.revision or ("" if model.requested_revision == BRANCH else model.requested_revision),
         "precision": model.precision,
         "chat template": TEMPLATES[model.chat_template],
         "backend": model.source,

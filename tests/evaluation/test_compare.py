@@ -227,6 +227,23 @@ def test_the_commit_of_the_starting_folder_explains_no_difference_of_one_model()
     assert "No recorded setting" not in sentence_of(compare(run(base() | one), run(foreign)))
 
 
+def test_checkpoints_of_one_model_are_told_apart_by_their_revisions() -> None:
+    """Like v00.01-step-000001172 and v00.01-step-000004688 of Neelectric/Llama-3.1-8B-Instruct_SFT_MoT_mathv00.01."""
+
+    def step(name: str, model: str = "acme/a") -> MeasuredRun:
+        config = base()["config"] | {
+            "model_args": f"pretrained={model},revision={name}",
+            "model_sha": "",
+            "model_revision": name,
+        }
+        return run(base() | {"config": config, "model_name": model})
+
+    [found] = compare(step("step-1172"), step("step-4688")).settings
+    assert (found.name, found.values) == ("revision of the model", ("step-1172", "step-4688"))
+    assert compare(step("main"), step("step-4688")).settings == ()  # nobody knows which commit main was
+    assert "revision" not in "".join(named(compare(step("step-1172"), step("step-4688", "acme/b"))))
+
+
 def test_an_argument_that_nobody_knows_is_said_as_unknown_and_bos_by_itself() -> None:
     config = base()["config"]
     args = config["model_args"]
