@@ -130,6 +130,18 @@ def test_what_a_place_does_not_give_is_said_with_file_and_place(change: dict[str
         assert message in found[0][2]
 
 
+def test_percentages_of_one_line_that_are_all_small_are_doubted_beside_larger_ones() -> None:
+    names = ("tables", "charts", "text")
+    values = "\n".join(f'[[formats.values]]\nvalue = "{name}"\nleaf = "{name}"\nunit = "percent"' for name in names)
+    board = one_form(values.removeprefix("[[formats.values]]\n"), 'files = "*.csv"\nmodel = "m"')
+    lines = b"m,tables,charts,text\na/b,91.2,40,88\nc/d,0.912,0.701,0.88\n"
+    first, second = (one.result for one in parse(board, lines, "board.csv").parts)
+    assert first is not None
+    assert second is not None
+    assert first.misread == ()
+    assert [one.why for one in second.misread] == ["gives 3 numbers, none above 1: is the unit fraction?"] * 3
+
+
 @pytest.mark.parametrize(
     ("text", "number"),
     [("88.71%", 88.71), ("<b>12.7</b>", 12.7), ("**3**", 3.0), ("0,85", 0.85), ("1,234.5", 1234.5), ("7 ms", 7.0),

@@ -31,6 +31,7 @@ NOT_MEASURED = (-1, 999)  # what some tools write where nothing was measured
 PASS = re.compile(r"pass(?P<how>[@^])(?P<k>[1-9]\d{0,3})")
 MOST_TRIALS = 1_000_000
 MOST_BESIDE = 10_000  # numbers beside others that are kept while a row is read
+FEWEST_SMALL = 3  # percentages of one measurement that are doubted where others in the file are larger
 MOST_MISREAD = 20  # that one result lists
 MOST_UNREAD, SHORT = 40, 8  # fields that no place of the form names, and digits of the digest of each
 TOLERANCE = 1e-6  # of a value beside the counts that it is made of, relative above 1
@@ -193,14 +194,25 @@ class FormReader:
         return [FilePart(result, one.rows) for result, one in zip(results, by_key.values(), strict=True)]
 
     def _doubt_small_percentages(self) -> None:
-        """Note percentages of which none in the file is above 1: they may be fractions."""
+        """Note percentages of which none in the file, or none of a measurement, is above 1: they may be fractions."""
+        together: dict[int, list[tuple[int, MeasuredRows, ReadNumber]]] = {}
         for number, found in self.percentages.items():
-            values = [one.value for _, numbers in found for one in numbers]
-            if values and min(values) >= 0 and 0 < max(values) <= 1:
-                why = f"gives {counted(len(values), 'number')}, none above 1: is the unit fraction?"
-                for self.measured, numbers in found:
-                    for one in numbers:
-                        self.say(self.form.values[number].place.text, why, one.match, is_error=False)
+            own = [(number, measured, one) for measured, numbers in found for one in numbers]
+            if not self._doubts(own):
+                for one in own:
+                    together.setdefault(id(one[1]), []).append(one)
+        for own in together.values():
+            if len(own) >= FEWEST_SMALL:
+                self._doubts(own)
+
+    def _doubts(self, found: Sequence[tuple[int, MeasuredRows, ReadNumber]]) -> bool:
+        values = [one.value for _, _, one in found]
+        if not values or min(values) < 0 or not 0 < max(values) <= 1:
+            return False
+        why = f"gives {counted(len(values), 'number')}, none above 1: is the unit fraction?"
+        for number, self.measured, one in found:
+            self.say(self.form.values[number].place.text, why, one.match, is_error=False)
+        return True
 
     def _nothing(self, results: Sequence[Result]) -> MalformedResult:
         """Why no number was found."""
