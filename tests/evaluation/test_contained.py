@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from msgspec.structs import replace
 
 from bot.evaluation.join import join_rows
@@ -29,7 +30,7 @@ def test_a_submission_that_cannot_be_judged_is_rejected_alone() -> None:
     assert [(row.lead.path, row.status) for row in found.rows] == [("sound.json", "accepted")]
 
 
-def test_a_row_whose_files_cannot_be_joined_is_rejected_alone() -> None:
+def test_a_row_whose_files_cannot_be_joined_is_rejected_alone(caplog: pytest.LogCaptureFixture) -> None:
     """Two files of one model, one of which lost its leaves after it was judged, and a file of another model."""
     leaderboard = declared()
     verdicts = [judge(one, leaderboard) for one in (parsed("a.json"), parsed("b.json", ("/date", 1.8e9)))]
@@ -48,3 +49,4 @@ def test_a_row_whose_files_cannot_be_joined_is_rejected_alone() -> None:
     assert (broken.status, broken.files, broken.scores.average) == ("rejected", (), None)
     assert [finding.rule for finding in broken.findings] == ["malformed-file"]
     assert "could not be joined" in broken.findings[0].message
+    assert caplog.messages == [f"joining the files of {broken.key.text} failed"]
