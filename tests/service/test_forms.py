@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from bot.platforms.platform import Access
 from bot.service.context import ContextFactory
 from bot.service.settings.config import parse_settings
@@ -77,4 +79,35 @@ def test_each_model_of_a_file_has_a_row_that_follows_the_file_and_the_form(tmp_p
     assert [
         one.parsed.result.leaves["retail"].numbers for one in stored.values() if one.parsed and one.parsed.result
     ] == [{"score": 28.75}]
+    contexts.store.close()
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "why"),
+    [
+        (
+            "own.csv",
+            "model,retail\nacme, inc,57\n",
+            "malformed-file line 2: the file has a line of 3 cells under 2 columns",
+        ),
+        (
+            "own.jsonl",
+            '{"model": "acme/atlas", "retail": 57}\n{"model"\n',
+            "malformed-file line 2: the file has a line that is truncated",
+        ),
+        ("own.yaml", "- model: acme/atlas\n  retail: [57\n", "malformed-file: the file is not YAML"),
+        ("own.json", '[{"model": "acme/atlas"', "malformed-file line 1: the file is truncated"),
+    ],
+)
+def test_a_broken_file_of_a_form_is_named(path: str, text: str, why: str, tmp_path: Path) -> None:
+    settings = SETTINGS.replace("[[watches.targets]]", f'paths = ["{path}"]\n[[watches.targets]]')
+    (tmp_path / "bot.toml").write_text(settings)
+    (tmp_path / "own.toml").write_text(OWN)
+    Folder(tmp_path / "results").push({path: text.encode()})
+    contexts, (watch,) = opened(tmp_path), parse_settings(settings, "bot.toml").watches
+
+    (said,) = settle(contexts.open_context(watch))
+
+    assert (said.outcome, said.subject) == ("rejected", path)
+    assert said.text.startswith(why)
     contexts.store.close()

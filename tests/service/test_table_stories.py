@@ -141,7 +141,9 @@ def test_a_merged_row_that_is_withdrawn_stays_and_the_outcome_says_why(story: Ta
     story.hub.merge(story.target, story.requests[0])
     story.remove()
 
-    assert said(story.settle(), "rejected") == ["its submission was withdrawn; only people remove rows of this table"]
+    assert said(story.settle(), "rejected") == [
+        "no result file gives it any more; only people remove rows of this table"
+    ]
     assert (story.board(), story.requests) == (TABLE + NEW, [])
     assert story.acts() == ["request"]
 

@@ -134,8 +134,8 @@ def _unfilled(grid: Grid, after: Grid, slots: Sequence[Slot]) -> Iterator[str]:
             yield f"Left empty in the new row {name}, for a person to fill: {names}."
 
 
-WITHDRAWN = "its submission was withdrawn; only people remove rows of this table"
-UNKNOWN = "its submission was withdrawn, and the bot has no record of its row"
+WITHDRAWN = "no result file gives it any more; only people remove rows of this table"
+UNKNOWN = "no result file gives it any more, and the bot has no record of its row"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import RESULT_NAME, Candidate, ListedFile, Read, read_candidate
 from bot.evaluation.finding import Finding, counted, examples, file_of, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
+from bot.evaluation.formats.content import JSON_LINES, TABLES, YAML
 from bot.evaluation.formats.other_files import OTHER
 from bot.evaluation.row_key import key_of, reading_of, twins
 from bot.evaluation.rules.missing_task import missing_task
@@ -33,6 +34,7 @@ THREADS = 8
 NOT_TOLD = frozenset(
     {OTHER.id, "git-lfs-pointer", "byte-order-mark", "utf-16", "archive", "gzip"}
 )  # kinds that tell of no tool
+READ_BY_FORMS = (".json", *JSON_LINES, *TABLES, *YAML)
 LARGE = 2_000_000  # bytes of a submission beyond which it is read by itself
 BATCH = 100  # files between two notes of how far a reading came
 Fail = Callable[[Item, Exception], None]
@@ -160,13 +162,17 @@ def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
 def read_pushed(candidate: Candidate, read: Read, max_bytes: int) -> Parsed | UnreadPath:
     """Read what was pushed. A file called as harnesses call results is one that its submitter names.
 
-    So who pushes an empty or packed one hears about it. A file of another tool stays one, whatever it is called.
+    So who pushes an empty or packed one hears about it. A file of another tool stays one, whatever it is called. Where
+    the declaration has forms, so is a file of a kind that they read and whose bytes are broken.
     """
     found = read_candidate(candidate, read, is_named=False, max_bytes=max_bytes)
-    if not isinstance(found, UnreadPath) or found.kind not in NOT_TOLD:
+    is_result = RESULT_NAME.fullmatch(candidate.path) is not None
+    is_of_forms = bool(candidate.forms) and candidate.path.lower().endswith(READ_BY_FORMS)
+    if not isinstance(found, UnreadPath) or found.kind not in NOT_TOLD or not (is_result or is_of_forms):
         return found
-    is_named = RESULT_NAME.fullmatch(candidate.path) is not None
-    return read_candidate(candidate, read, is_named=True, max_bytes=max_bytes) if is_named else found
+    named = read_candidate(candidate, read, is_named=True, max_bytes=max_bytes)
+    is_broken = isinstance(named, Parsed) and named.problem is not None and named.problem.is_damage
+    return named if is_result or is_broken else found
 
 
 def whys_of(context: WatchContext, found: Sequence[StoredSubmission]) -> dict[str, str]:
@@ -181,7 +187,8 @@ def why_rejected(findings: Iterable[Finding]) -> str:
     if not errors:
         return "rejected"
     more = f" (and {counted(len(errors) - 1, 'other error')})" if len(errors) > 1 else ""
-    why, hint = f"{errors[0].rule}: {errors[0].message}{more}", errors[0].hint
+    line = f" line {errors[0].location.line}" if errors[0].location.line else ""
+    why, hint = f"{errors[0].rule}{line}: {errors[0].message}{more}", errors[0].hint
     if hint.endswith(":"):  # it stands above commands
         hint = f"{hint[:-1]}, as `check` of the file shows"
     return f"{why}; {hint}" if hint else why
