@@ -35,6 +35,8 @@ from tests.pages.boards import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from playwright.sync_api import Browser, Page
 
 BBH = "th[data-name=bbh]"
@@ -72,6 +74,34 @@ def test_a_click_sorts_by_a_column_and_says_so(watch: Opener) -> None:
     assert column(page, "model")[0] == "org-0/model-000"
     assert page.locator("[aria-sort]").count() == 1
     assert page.url.endswith("?sort=model")
+
+
+# Of each head in sight: the middle of its name is the button that sorts, and the link is beside or above the name.
+COVERED = """() => [...document.querySelectorAll('#board thead th')].flatMap(head => {
+    const [button, link] = ['button:not(.fold)', 'a'].map(kind => head.querySelector(kind));
+    const range = new Range();
+    range.selectNodeContents(button);
+    const [name, about] = [range, link].map(one => one?.getBoundingClientRect());
+    const [x, y] = [(name.left + name.right) / 2, (name.top + name.bottom) / 2];
+    if (!name.width || x > innerWidth - 40) return [];
+    const isOver = about && about.left < name.right - 1 && name.left < about.right - 1 && about.bottom > name.top + 1;
+    return isOver || document.elementFromPoint(x, y) !== button ? [button.textContent] : [];
+})"""
+
+
+@pytest.mark.parametrize("make", [site_of_groups, sized])
+def test_the_link_of_a_head_covers_no_part_of_its_name(
+    browser: Browser, tmp_path: Path, make: Callable[[], Site]
+) -> None:
+    write_site(make(), tmp_path / "site")
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    for query in ("", "#open=Retrieval"):
+        page.goto(f"file://{tmp_path}/site/index.html{query}")
+        assert page.evaluate(COVERED) == []
+    page.hover("#board th[data-name=rank]")
+    page.click("#board th[data-name=rank] button")
+    assert page.url.endswith("sort=rank")
+    page.context.close()
 
 
 @pytest.mark.parametrize("name", ["bbh", "mmlu_pro"])
