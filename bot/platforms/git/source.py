@@ -230,13 +230,18 @@ def _why_none(folder: Path) -> str:
 def checked_folder(name: str, start: Path = Path()) -> str:
     """The name of a folder as it was given; relative ones begin at `start`.
 
-    Raises CallError for `org/name` and for the address of a page, where there is no such folder: a forgotten `hf://`
-    would otherwise make a new, empty board on this machine.
+    Raises CallError for `org/name`, the address of a page and a branch of a folder, where there is no such folder: a
+    forgotten `hf://` would otherwise make a new, empty board on this machine.
     """
     try:
         is_there = (start / name).exists()
+        of_branch, _, _ = name.rpartition("@")
+        has_branch = not is_there and bool(of_branch) and find_layout(start / of_branch) is not None
     except OSError as error:
         raise CallError(f"{brief(name)}: {error.strerror}") from None
+    if has_branch:
+        why = f"a folder has no @branch: write {of_branch}, and rows go to main, else master, else what is checked out"
+        raise CallError(f"{brief(name)}: {why}")
     if not is_there:
         refuse_forgotten_scheme(name)
     return name

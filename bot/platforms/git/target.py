@@ -174,7 +174,7 @@ class LocalRepository(Repository):
             return
         root = layout.common
         private = (layout.git_dir / "HEAD.lock", layout.git_dir / "index.lock")
-        heads = (root / f"{ref}.lock" for ref in (MAIN, OLD_MAIN))
+        heads = (root / f"{ref}.lock" for ref in {MAIN, OLD_MAIN, self.main_ref})
         fixed = (*private, root / "packed-refs.lock", *heads)
         ours = (root.joinpath(*Path(refs).parts).rglob("*.lock") for refs in self._refs)
         for stale in (*fixed, *(lock for locks in ours for lock in locks)):
@@ -216,9 +216,14 @@ class LocalRepository(Repository):
 
     @property
     def main_ref(self) -> str:
-        """The main branch: `master` where there is one and no `main`."""
-        is_old = self.layout is not None and self.resolve(OLD_MAIN) and not self.resolve(MAIN)
-        return OLD_MAIN if is_old else MAIN
+        """The main branch: `main`, else `master`, else the one that is checked out; `main` where none has a commit."""
+        if self.layout is None or self.resolve(MAIN):
+            return MAIN
+        if self.resolve(OLD_MAIN):
+            return OLD_MAIN
+        head = self.head()
+        is_of_people = head.startswith("refs/heads/") and not head.startswith((BRANCHES, KEPT))
+        return head if is_of_people and self.resolve(head) else MAIN
 
     def follow(self, *, was_killed: bool = False) -> None:
         """Bring the work tree to main, where main is checked out and nobody has changed the files.

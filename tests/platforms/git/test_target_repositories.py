@@ -10,6 +10,7 @@ import pytest
 
 from bot.errors import CallError, Unavailable
 from bot.platforms.git import target
+from bot.platforms.git.source import checked_folder
 from bot.platforms.git.target import LocalRepository
 from bot.publishing.publication import Form
 from tests.platforms.git.publisher import entry
@@ -175,9 +176,11 @@ def test_a_target_that_cannot_be_a_folder_is_refused(tmp_path: Path, parts: Sequ
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.mark.parametrize("form", ["pull-request", "commit"])
-def test_a_folder_whose_main_branch_is_master_gets_no_second_one(tmp_path: Path, form: Form) -> None:
-    git(tmp_path, "init", "-q", "-b", "master")
+@pytest.mark.parametrize(
+    ("form", "main"), [("pull-request", "master"), ("commit", "master"), ("pull-request", "develop")]
+)
+def test_a_folder_whose_main_branch_has_another_name_gets_no_second_one(tmp_path: Path, form: Form, main: str) -> None:
+    git(tmp_path, "init", "-q", "-b", main)
     (tmp_path / "README.md").write_text("mine")
     git(tmp_path, "add", "-A")
     git(tmp_path, "commit", "-q", "-m", "Start")
@@ -187,11 +190,19 @@ def test_a_folder_whose_main_branch_is_master_gets_no_second_one(tmp_path: Path,
         git(tmp_path, "merge", "-q", BRANCH)
         put(tmp_path, entry(), form=form)
 
-    assert git(tmp_path, "branch", "--format=%(refname:short)").splitlines() == ["master"]
-    assert shown(tmp_path, "master") == entry()
+    assert git(tmp_path, "branch", "--format=%(refname:short)").splitlines() == [main]
+    assert shown(tmp_path, main) == entry()
     assert (tmp_path / FILE).is_file()
     assert (tmp_path / "leaderboard.csv").is_file()
     assert git(tmp_path, "status", "--porcelain") == ""
+
+
+def test_a_branch_of_a_folder_is_refused(tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q")
+
+    with pytest.raises(CallError, match="a folder has no @branch: write"):
+        checked_folder(f"{tmp_path}@develop")
+    assert not Path(f"{tmp_path}@develop").exists()
 
 
 def test_a_new_folder_is_named_from_the_current_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
