@@ -65,6 +65,7 @@ LIKE = f"The shipped declaration to copy ({', '.join(shipped())})"
 SOURCE = "Where results are pushed (hf://datasets/org/name, github://owner/name, or a local git repository)"
 TARGET = "Where rows go (hf://datasets/org/name, github://owner/name, or a folder)"
 BOARD, SETTINGS, CARD = "board.toml", "bot.toml", "README.md"
+STATE = "bot.db*"  # as git ignores it
 EXAMPLE = "bot.example.toml"
 PATHS = ("**/*.json", "**/*.eval")
 NOT_A_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -404,8 +405,19 @@ def _write(folder: Path, texts: dict[str, str]) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, text in texts.items():
             _write_new(folder / name, text)
+        _ignore_state(folder / ".gitignore")
     except OSError as error:
         raise CallError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
+
+
+def _ignore_state(path: Path) -> None:
+    """Have git ignore the state that `settle` keeps beside the settings: `git add -A` would commit it."""
+    known = path.read_bytes() if path.exists() else b""
+    if STATE.encode() not in known.split():
+        begin = "\n" if known and not known.endswith(b"\n") else ""
+        with path.open("a", encoding="utf-8") as file:
+            file.write(f"{begin}{STATE}\n")
+        warn(f"{path}: {STATE} added, for the state of `settle`")
 
 
 def _write_new(path: Path, text: str) -> None:

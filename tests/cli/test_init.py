@@ -308,6 +308,15 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     assert "board.toml, bot.toml and README.md are there already: name another folder" in str(again.exception)
 
 
+@pytest.mark.parametrize(
+    ("known", "then"), [("", "bot.db*\n"), ("*.log", "*.log\nbot.db*\n"), ("bot.db*\n", "bot.db*\n")]
+)
+def test_git_ignores_the_state(known: str, then: str, tmp_path: Path) -> None:
+    (tmp_path / ".gitignore").write_text(known)
+    assert init(tmp_path, "--like", "open-llm-v2", *PLACES).exit_code == 0
+    assert (tmp_path / ".gitignore").read_text() == then
+
+
 def test_half_a_file_is_not_left_where_the_disk_is_full(tmp_path: Path) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2_000, hard))
