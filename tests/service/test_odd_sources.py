@@ -236,6 +236,9 @@ def test_files_without_a_task_of_the_board_are_told_once(hub: Hub, tmp_path: Pat
     foreign = result(right=(None, None, 70)).replace(b'"logic"', b'"hellaswag"')
     hub.push(story.source, {f"results/{name}.json": foreign for name in "ab"})
     told = [settle_context(story.contexts.open_context(story.watch)) for _ in range(2)]
-    said = [[one.text for one in outcomes if "without any task" in one.text] for outcomes in told]
-    assert said == [["2 files without any task of tiny: results/a.json, results/b.json"], []]
+    said = [[one.text for one in outcomes if "without a number" in one.text] for outcomes in told]
+    assert said == [
+        ["2 files without a number for a task of tiny (sums, logic), so without a row: results/a.json, results/b.json"],
+        [],
+    ]
     story.contexts.store.close()

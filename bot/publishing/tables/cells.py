@@ -167,7 +167,7 @@ def _formula_free(text: str, written: TableFormat) -> str:
 def _gap(label: str, column: MappedColumn, written: TableFormat) -> Cell:
     if column.missing is None:
         raise Unwritable(
-            f"the row is incomplete: it has no value for {label}, and the column has no `missing` for a gap"
+            f"the row is incomplete: it has no value for {label}; measure it, or give the column a `missing` for gaps"
         )
     if column.missing == OMIT:
         return ABSENT

@@ -322,8 +322,9 @@ class Pass:
             found = self.context.state.submissions.of_files([item.subject for item in some])
             self._tell_rejected([one for one in found.values() if one.status == "rejected"])
             if foreign := sorted(one.path for one in found.values() if one.status == "accepted" and one.why):
-                without = f"without any task of {self.context.leaderboard.id}"
-                why = f"{counted(len(foreign), 'file')} {without}: {examples(foreign)}"
+                board = self.context.leaderboard
+                without = f"without a number for a task of {board.id} ({examples([task.id for task in board.tasks])})"
+                why = f"{counted(len(foreign), 'file')} {without}, so without a row: {examples(foreign)}"
                 self.report.say("unchanged", self.context.source.name, why)
 
     def _tell_rejected(self, found: Sequence[StoredSubmission]) -> None:
