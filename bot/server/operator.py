@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from bot.evaluation.finding import grouped
-from bot.pages.addresses import row_page
+from bot.pages.addresses import root_of, row_page
 from bot.publishing.addresses import commit_url, request_url, target_url
 from bot.publishing.board import BoardRow
 from bot.publishing.plan import Plan, PlannedRow, RowAction
@@ -40,20 +40,29 @@ from bot.server.answers import (
 )
 from bot.server.health import PAUSED
 from bot.server.history import lines_of, past_plan
-from bot.server.situation import Progress, Sentence, accounted, counted_alone, noun_of, situation, still_at_work
+from bot.server.situation import (
+    Progress,
+    Sentence,
+    accounted,
+    counted_alone,
+    noun_of,
+    shown_time,
+    situation,
+    still_at_work,
+)
 from bot.server.views import (
     PAGE,
     STATUSES,
     ItemView,
     PlanView,
     SubmissionView,
-    VerdictView,
     Views,
     WatchView,
     moment,
     place_of,
 )
-from bot.service.store.items import STATES, FailureCause, ItemState
+from bot.service.settings.config import Watch
+from bot.service.store.items import STATES, FailureCause, Item, ItemState
 
 LONGEST_SEARCH = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
@@ -266,25 +275,42 @@ class OperatorRoutes:
         verdict = self.views.verdict(name, path)
         if verdict is None:
             return None
-        page = f"submissions/{name}/{path}"
-        coded, settings = partial(linked, addresses=(), plans=""), self.views.watch(name)
+        page, key, settings = f"submissions/{name}/{path}", verdict.submission.row, self.views.watch(name)
         tasks = self.views.leaderboard(settings).tasks if settings else ()
-        titles = {task.id: task.title for task in tasks}
         return self._page(
-            "verdict.html", page, verdict=verdict, page=self._row_page(name, verdict), coded=coded, titles=titles
+            "verdict.html",
+            page,
+            verdict=verdict,
+            place=self._place(settings, key) if settings and key else None,
+            waits=self._linked(self._waits(settings, key) if settings and key else "", name, root_of(page)),
+            coded=partial(linked, addresses=(), plans=""),
+            titles={task.id: task.title for task in tasks},
         )
 
-    def _row_page(self, watch: str, verdict: VerdictView) -> str:
-        """The address of a submission's row on the first board that has the row, "" if none has."""
-        settings = self.views.watch(watch)
-        if settings is None or verdict.row is None:
-            return ""
-        for board in self.views.boards.names(settings).values():
+    def _place(self, watch: Watch, key: str) -> tuple[str, BoardRow] | None:
+        """The page and the row of a key on the first board of a watch that has it, None if none has."""
+        for board in self.views.boards.names(watch).values():
             shown = self.views.boards.board(board)
-            name = shown.site.content.names.get(verdict.row.key) if shown else None
-            if name:
-                return f"board/{board}/{row_page(name)}"
-        return ""
+            name = shown.site.content.names.get(key) if shown else None
+            if shown and name:
+                return f"board/{board}/{row_page(name)}", shown.site.content.rows[name]
+        return None
+
+    def _waits(self, watch: Watch, key: str) -> str:
+        """A sentence about what the row of a key waits for at the first target where it does, "" if it does not."""
+        items = self.views.store.of(watch.name).items
+        found = (items.get("row", target.to, key) for target in watch.targets)
+        match next(filter(None, found), None):
+            case None:
+                return ""
+            case Item(is_held=True, reason=reason):
+                return f"Its row is {reason or 'held'}."
+            case Item(attempts=0):
+                return "Its row waits for the next pass."
+            case Item(reason=reason, due=due):
+                now = self.views.clock()
+                next_try = shown_time(due, now) if due > now else "now"
+                return f"Its row fails: {reason.rstrip('.') or 'something failed'}. Next try {next_try}."
 
     def _plans(self, _: Request) -> bytes:
         found = [self.views.plan(one.watch, one.digest) for one in self.views.plans()]

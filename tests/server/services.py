@@ -7,6 +7,7 @@ from pathlib import Path
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
+from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import UnreadPath, parse_submission
 from bot.platforms.platform import Access
 from bot.publishing.plan import Plan, PlannedRow
@@ -65,9 +66,8 @@ def read_examples() -> list[StoredSubmission]:
     for number, file in enumerate(EXAMPLES):
         path = f"{file.parent.name}/{file.name}"
         parsed = parse_submission(path, {"": file.read_bytes()})
-        name = parsed.result.model.id if parsed.result else ""
         status = "rejected" if "harrier" in path else "accepted"
-        key = f"open-llm-v2/{name}" if name else None
+        key = key_of("open-llm-v2", parsed.result.model).text if parsed.result else None
         why = "limited-run" if status == "rejected" else ""
         stamps = ("0" * 40, "c" * 40, NOW - number)
         found.append(StoredSubmission(path, key, status, *stamps, parsed, why))

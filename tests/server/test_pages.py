@@ -19,7 +19,7 @@ from bot.server.operator import TRIED
 from bot.server.service import Service
 from bot.server.situation import accounted
 from bot.server.views import place_of
-from bot.service.store.items import Mark
+from bot.service.store.items import Mark, held_by
 from bot.service.store.memory import LEDGER, KeptLedger
 from bot.service.watch.workers import WatchWorker
 from tests.pages.boards import HOSTILE, Found, found, hostile
@@ -147,12 +147,32 @@ def test_only_a_row_that_is_on_the_board_is_a_link_to_it(web: TestClient, servic
     boards = service.contexts.store.of("open-llm").boards
     kept, entries = boards.at(TARGET), boards.entries(TARGET)
     assert kept is not None
-    merged = replace(entries[0], key=one.key)
+    merged = replace(next(one for one in entries if one.average is not None), key=one.key)
     boards.keep(TARGET, kept, [*entries, merged], "2026-03-02T00:00:00Z")
     shown = read(web, "/submissions?status=accepted")
     assert shown.text.count("not on the board yet") == len(shown.tables[0]) - 2
     [link] = [link for link in shown.links if link.startswith("board/open-llm/")]
     assert web.get(f"/{link}").status_code == 200
+    file = read(web, f"/submissions/open-llm/{one.path}")
+    place = f"On the board as {link.rpartition('/')[2].removesuffix('.html')}, average {merged.average:.2f}, rank "
+    assert place in file.text
+    assert f"../../../{link}" in file.links
+
+
+def test_the_page_of_a_file_says_what_its_row_waits_for(web: TestClient, service: Service) -> None:
+    items = service.contexts.store.of("open-llm").items
+    [one] = service.contexts.store.of("open-llm").submissions.page("accepted", limit=1)
+    assert one.key is not None
+    address, digest = f"/submissions/open-llm/{one.path}", "d" * 32
+    assert "It is not on the board yet: the watch says what it waits for." in read(web, address).text
+    items.mark([Mark("row", one.key, TARGET)], NOW)
+    assert "It is not on the board yet. Its row waits for the next pass." in read(web, address).text
+    row = items.get("row", TARGET, one.key)
+    assert row is not None
+    items.fail(row, "the Hub refuses writes", NOW + 240)
+    assert "Its row fails: the Hub refuses writes. Next try 23:37 UTC." in read(web, address).text
+    items.hold([row], held_by(digest, is_declined=False))
+    assert f"../../../plans/open-llm/{digest}" in read(web, address).links
 
 
 @pytest.mark.parametrize(
