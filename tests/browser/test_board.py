@@ -63,6 +63,9 @@ def numbers(page: Page, name: str) -> list[float]:
 def test_a_click_sorts_by_a_column_and_says_so(watch: Opener) -> None:
     page = watch("generated").open("index.html")
     assert numbers(page, "average") == sorted(numbers(page, "average"), reverse=True)
+    assert page.get_attribute("#board th[data-name=average]", "aria-sort") == "descending"
+    page.click("#board th[data-name=average] button")
+    assert numbers(page, "average") == sorted(numbers(page, "average"))
     page.click(f"{BBH} button")
     assert numbers(page, "bbh") == sorted(numbers(page, "bbh"), reverse=True)
     assert page.get_attribute(BBH, "aria-sort") == "descending"
@@ -102,6 +105,15 @@ def test_the_link_of_a_head_covers_no_part_of_its_name(
     page.click("#board th[data-name=rank] button")
     assert page.url.endswith("sort=rank")
     page.context.close()
+
+
+def test_a_chip_pressed_on_a_phone_stays_in_sight(watch: Opener) -> None:
+    page = watch("sized", width=360, has_touch=True).open("index.html")
+    page.evaluate("document.getElementById('chips').scrollLeft = 1000")
+    last = page.locator("#chips button:not([hidden])").last
+    last.tap()
+    assert page.evaluate("document.getElementById('chips').scrollLeft") == 0
+    assert page.locator("#chips [aria-pressed=true]").is_visible()
 
 
 @pytest.mark.parametrize("name", ["bbh", "mmlu_pro"])

@@ -124,7 +124,10 @@
   const chips = PRESETS.map(([label, name, value, title]) => {
     const chip = make("button", `${label} `, { type: "button", class: "chip", "aria-pressed": "false", ...(title && { title }) });
     chip.append(make("small", ""));
-    chip.addEventListener("click", () => change({ [name]: read().get(name) === value ? "" : value }, true));
+    chip.addEventListener("click", () => {
+      change({ [name]: read().get(name) === value ? "" : value }, true);
+      if (isNarrow.matches) $("chips").scrollLeft = 0; // a pressed one stands first
+    });
     return chip;
   });
   $("chips").append(...chips);
@@ -146,7 +149,7 @@
     title.before(button);
     title.className = "printed"; // a head that is repeated on paper has its texts, and not its buttons
     button.addEventListener("click", () => {
-      const [sorted, falls] = sorting(read());
+      const [sorted, falls] = read().get("sort") ? sorting(read()) : [2, true];
       const first = head.dataset.kind === undefined;
       change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
     });
@@ -227,7 +230,7 @@
     return Number.isNaN(number) ? null : number;
   };
   const compareKeys = (one, other) => (typeof one === "string" ? collator.compare(one, other) : one - other);
-  let sortedBy = "";
+  let sortedBy;
   let sorted = inOrder;
   const sort = (state) => {
     const asked = state.get("sort") || "";
@@ -243,7 +246,7 @@
       .map(([, row]) => row));
     for (const table of tables) {
       [...table.tHead.rows[0].cells].forEach((head, place) => {
-        if (place === column) head.setAttribute("aria-sort", falls ? "descending" : "ascending");
+        if (place === (column < 0 ? 2 : column)) head.setAttribute("aria-sort", falls || column < 0 ? "descending" : "ascending"); // at first by the average
         else head.removeAttribute("aria-sort");
       });
       if (column < 0) continue;
