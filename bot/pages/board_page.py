@@ -23,7 +23,8 @@ from bot.publishing.entry import Entry
 from bot.publishing.models import OPEN_LICENCES, billions, other_size
 from bot.reporting.escape import visible
 
-TINTS = 6  # of a column's cells, the lowest without colour
+TINTS = 10  # of a column's cells, the lowest without colour
+TINTED = 5  # rows of a board whose cells have tints: among fewer a shade would say too much
 LONG = 12  # letters of a part of a name that fit on a phone
 BRIEF, NARROW, WORDY, WIDEST = (
     6,
@@ -106,7 +107,8 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         is_wide=_is_wide(board.rows) or longest > NARROW,
         is_wordy=longest > WORDY,
         widest=WIDEST,
-        is_filtered=len(board.rows) >= SMALLEST,
+        is_searched=len(board.rows) >= SMALLEST,
+        is_tinted=len(board.rows) >= TINTED,
         open_licences=sorted(OPEN_LICENCES & {facts.licence for facts in content.known.values()}),
     )
 
@@ -286,7 +288,9 @@ def board_lines(content: PageContent) -> list[Line]:
 
 
 def _tint(content: PageContent, column: ScoreColumn) -> tuple[float, float]:
-    """The lowest score of a column, and the width of one tint."""
+    """The lowest score of a column, and the width of one tint; 0 of a board without tints."""
+    if len(content.board.rows) < TINTED:
+        return 0.0, 0.0
     if column.task is None:
         groups = (group for row in content.board.rows for group in row.entry.groups if group.title == column.group)
         scores = sorted(group.score for group in groups if group.score is not None)

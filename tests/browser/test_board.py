@@ -116,6 +116,22 @@ def test_a_chip_pressed_on_a_phone_stays_in_sight(watch: Opener) -> None:
     assert page.locator("#chips [aria-pressed=true]").is_visible()
 
 
+def test_a_board_of_two_rows_has_no_tints_and_the_lines_of_any_other_on_a_phone(
+    browser: Browser, tmp_path: Path
+) -> None:
+    write_site(site_of(generated(2)), tmp_path / "site")
+    page = browser.new_page(viewport={"width": 360, "height": 740}, has_touch=True)
+    page.goto(f"file://{tmp_path}/site/index.html")
+    assert page.locator("#board.chosen").is_visible()
+    assert page.locator("#near").is_visible()
+    assert page.locator("#q, #chips, #filters").locator("visible=true").count() == 0
+    assert page.locator("#board :is(.q1, .q5, .q9)").count() == 0
+    assert page.evaluate(
+        "document.querySelector('.frame').scrollWidth <= document.querySelector('.frame').clientWidth + 1"
+    )
+    page.context.close()
+
+
 @pytest.mark.parametrize("name", ["bbh", "mmlu_pro"])
 def test_a_link_that_sorts_by_a_column_brings_it_into_sight_on_a_phone(watch: Opener, name: str) -> None:
     page = watch("generated", width=360).open(f"index.html?sort=-{name}")

@@ -426,7 +426,7 @@
     $("reset").hidden = $("link").hidden = ![...state].some(([name, value]) => value && !["open", "beside"].includes(name)); // which the heads have
     $("csv").hidden = $("link").hidden || location.protocol === "file:"; // a page on a disk may not read the file beside it
     const isTinted = state.get("tint") !== "off";
-    $("tint").setAttribute("aria-pressed", String(isTinted));
+    $("tint")?.setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);
     const tests = testsOf(state);
     choose(state);
@@ -473,7 +473,7 @@
       change({ beside: names[seen[next]] }, false);
     });
   }
-  $("tint").addEventListener("click", () => change({ tint: read().get("tint") ? "" : "off" }, true));
+  $("tint")?.addEventListener("click", () => change({ tint: read().get("tint") ? "" : "off" }, true));
   $("reset").addEventListener("click", () => {
     write(new URLSearchParams(), true);
     show();
