@@ -43,6 +43,7 @@ class PlannedRow(msgspec.Struct, frozen=True):
 class Plan(msgspec.Struct, frozen=True):
     """The rows of one target that a pass would touch; `unchanged` counts those that stay as they are.
 
+    `declined` counts the accepted rows that people do not want there.
     `is_first` says that nothing was written to this target before, and that new rows need approval as well.
     """
 
@@ -51,6 +52,7 @@ class Plan(msgspec.Struct, frozen=True):
     rows: tuple[PlannedRow, ...]
     unchanged: int = 0
     is_first: bool = False
+    declined: int = 0
 
     def having(self, action: RowAction) -> list[PlannedRow]:
         """The rows that are added, changed, removed, or proposed again after somebody took them from main."""
@@ -90,6 +92,7 @@ class Plan(msgspec.Struct, frozen=True):
             "leaderboard": self.leaderboard,
             **counts,
             "unchanged": self.unchanged,
+            "declined": self.declined,
             "digest": self.digest,
             "reasons": self.reasons,
             "rows": [msgspec.to_builtins(row) for row in self.rows],
@@ -183,8 +186,9 @@ def plan_lines(plan: Plan) -> list[str]:
     """A plan for the terminal: counts, reasons, and the rows of each kind."""
     listed = LISTED if plan.having("restored") else LISTED[:3]
     counts = ", ".join(f"{len(plan.having(action))} {action}" for action in listed)
+    declined = f", {plan.declined} declined" if plan.declined else ""
     named = f"; plan {plan.digest}" if plan.large else ""  # nobody approves what is only added
-    lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged{named}"]
+    lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged{declined}{named}"]
     lines += [f"  {reason}: {counted(count, 'row')}" for reason, count in plan.reasons.items()]
     for action in listed:
         lines += [f"  {action}  {row.key}  {average_change(row)}" for row in plan.having(action)]

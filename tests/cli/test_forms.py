@@ -408,6 +408,7 @@ def test_a_path_gets_no_id_that_is_another_models_and_models_of_another_table_ar
     git(folder, "commit", "-qam", "another number")
     _, stdout, stderr = bot("settle", "--config", "ours/bot.toml", "--dry-run")
     assert "0 added, 1 changed, 0 removed, 2 unchanged" in stdout, stdout + stderr
+    assert "; from " in stdout
 
 
 def test_a_mark_in_brackets_may_be_part_of_a_models_name(folder: Path) -> None:

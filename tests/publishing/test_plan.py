@@ -138,6 +138,7 @@ def test_a_plan_for_programs_has_counts_reasons_and_rows() -> None:
         "removed": 1,
         "restored": 0,
         "unchanged": 7,
+        "declined": 0,
         "digest": PLAN.digest,
         "reasons": {"y": 2, "x": 1},
     }

@@ -142,7 +142,7 @@ def test_a_changed_mapping_says_that_the_cells_differ_and_a_declined_plan_leaves
     settle_watches(story.contexts, [story.watch], decline=digest_in(story.settle()))
     [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
     [plan] = dry.to_json()["plans"]
-    assert (plan["changed"], plan["unchanged"], exit_status([dry])) == (0, ROWS, 0)
+    assert (plan["changed"], plan["unchanged"], plan["declined"], exit_status([dry])) == (0, 0, ROWS, 0)
     assert [ledger.counts["declined"] for ledger in dry.ledgers] == [ROWS]
     monkeypatch.undo()
     story.settle()

@@ -180,6 +180,9 @@ def test_what_a_person_closed_is_not_proposed_again_but_other_rows_are(story: Ta
     [done] = settle_watches(story.contexts, [story.watch])
     assert done.ledgers[0].line == "1 accepted: 0 on main, 0 open, 0 held, 1 declined, 0 unexplained"
     assert (story.requests, exit_status([done])) == ([], 0)
+    for _ in "looked at", "remembered":
+        [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
+        assert "0 added, 0 changed, 0 removed, 0 unchanged, 1 declined" in "\n".join(dry.lines(dry_run=True))
 
     story.push(model="acme/borea-1b")
     story.settle()

@@ -48,6 +48,8 @@ def planned_cells(
         action = "restored" if taken else "added"
     known = look.entry or look.before
     shown = ", ".join(f"{cell.column} {cell.before or '–'} → {cell.after or '–'}" for cell in cells)
+    if action == "changed" and look.entry is not None:
+        shown += f"; from {examples([one.path for one in look.entry.evidence])}"
     reason = FOREIGN if look.reason in {"", EDITED} else look.reason  # the settings may show the same row otherwise
     reason = reason if action == "changed" else ""
     reason = taken if action == "restored" else reason or refused

@@ -11,10 +11,13 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 
+import msgspec
+
 from bot.errors import LeaseLost, StateUnavailable
 from bot.evaluation.finding import counted, examples
 from bot.platforms.source import Source
 from bot.publishing.decisions import NOTHING
+from bot.publishing.plan import Plan
 from bot.service.context import WatchContext
 from bot.service.judge.reading import BATCH, judge_again, read_files, whys_of
 from bot.service.publish.ledger import (
@@ -68,7 +71,17 @@ def run_pass(
     found = done.run(everything=everything)
     with context.state.phase():
         ledgers = done.count() if found.is_whole and (counts or done.must_count()) else []
-    return replace(found, ledgers=ledgers if counts else (), failure=done.report.failure)
+    plans = [_without_declined(context, plan, ledgers) for plan in found.plans]
+    return replace(found, plans=plans, ledgers=ledgers if counts else (), failure=done.report.failure)
+
+
+def _without_declined(context: WatchContext, plan: Plan, ledgers: Sequence[Ledger]) -> Plan:
+    """A plan of rows in which those that people declined are no unchanged ones."""
+    if not context.dry_run or context.targets_by_address[plan.target][1].kind == "models":  # there, it counts models
+        return plan
+    moved = {row.key for row in plan.rows}
+    declined = sum(key not in moved for one in ledgers if one.target == plan.target for key in one.declined)
+    return msgspec.structs.replace(plan, unchanged=max(0, plan.unchanged - declined), declined=declined)
 
 
 @dataclass
