@@ -134,7 +134,8 @@ class OperatorRoutes:
             can_try=any(not one.needs_token for found in causes.values() for one in found),
             sentences=[*said, *self._sentences(watches, causes, plans, imports)],
             well=counted_alone(watches),
-            plans=f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans",
+            plans=_address(plans),
+            waiting={one: _address([plan for plan in plans if plan[0] == one]) for one, _ in plans},
             paused=imports,
             note=TRIED if "tried" in request.query_params else "",
             link=partial(target_url, hub=self.views.hub),
@@ -470,6 +471,11 @@ def _going(rows: Sequence[PlannedRow], there: Mapping[str, tuple[BoardRow, str]]
     gone = [(row.model, *there[row.key]) for row in rows if row.action == "removed" and row.key in there]
     found = [(one.position, model, page) for model, one, page in gone if one.rank is not None]
     return sorted(one for one in found if one[0] <= FIRST_PLACES)
+
+
+def _address(plans: Sequence[tuple[str, Plan]]) -> str:
+    """Where plans, each with the name of its watch, are answered: the page of the only one, else that of all."""
+    return f"plans/{quote(plans[0][0])}/{plans[0][1].digest}" if len(plans) == 1 else "plans"
 
 
 def _is_calm(watch: WatchView, causes: Sequence[FailureCause]) -> bool:

@@ -123,24 +123,22 @@ def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float, tone
 
 
 def _cause(causes: Sequence[FailureCause], watch: str, now: float) -> str:
-    """How much fails, and the first cause: what fails for it, since when, why, and what comes next."""
-    cause, every = causes[0], sum(one.count for one in causes)
-    all_of_it = f"{every:,} items fail for {len(causes)} causes, see below. " if len(causes) > 1 else ""
+    """The one cause: what fails for it, since when, why, and what comes next; of several how much fails."""
+    cause, due = causes[0], min(one.due for one in causes)
+    next_try = shown_time(due, now) if due > now else "now"
+    if len(causes) > 1:
+        return f"{watch}: {sum(one.count for one in causes):,} failing, next try {next_try}."
     what = "the source cannot be read" if cause.kind == "source" else (
         f"{counted(cause.count, noun_of(cause.kind))} {'fails' if cause.count == 1 else 'fail'}"
     )  # fmt: skip
-    reason = cause.reason.rstrip(".") or "something failed"
-    what = f"{all_of_it}{what[0].upper()}{what[1:]}" if all_of_it else what
-    begin = f"{watch}: {what} since {shown_time(cause.since, now)}: {reason}"
+    begin = f"{watch}: {what} since {shown_time(cause.since, now)}: {cause.reason.rstrip('.') or 'something failed'}"
     if cause.needs_token:
         return f"{begin}, and start it again: nothing else helps."
-    due = shown_time(cause.due, now) if cause.due > now else "now"
     # An address with a typo looks like an outage, too.
-    calm = " An outage ends by itself; if it lasts, leaderboard-bot doctor says why." if cause.is_outage else ""
     wrong = (
-        " Is `source` spelled right, and may the token read it?" if cause.kind == "source" and " 404" in reason else ""
+        " Is `source` spelled right, and may the token read it?" if cause.kind == "source" and " 404" in begin else ""
     )
-    return f"{begin}. Next try {due}.{calm}{wrong}"
+    return f"{begin}. Next try {next_try}.{wrong}"
 
 
 def noun_of(kind: str) -> str:
