@@ -34,7 +34,11 @@ def scores_page(content: PageContent) -> bytes:
     units = {task.unit == "percent" for task in tasks if task.unit == "percent" or task.range == (0, 1)}
     return content.page(
         "scores.html",
-        alike=[(way, some) for way, some in ways.items() if len(some) >= ALIKE],
+        alike=[
+            (way, some, grouped((task.group or "", task) for task in some))
+            for way, some in ways.items()
+            if len(some) >= ALIKE
+        ],
         own=own,
         heads=[(place, head) for place, head in enumerate(HEADS) if len(values[place]) > 1 or place == 0],
         same=[some.pop() for some in values[1:] if len(some) == 1],
