@@ -25,6 +25,7 @@ from bot.reporting.escape import visible
 
 TINTS = 10  # of a column's cells, the lowest without colour
 TINTED = 5  # rows of a board whose cells have tints: among fewer a shade would say too much
+LONGEST = 40  # letters of a model's name that surely fit into two lines
 LONG = 12  # letters of a part of a name that fit on a phone
 BRIEF, NARROW, WORDY, WIDEST = (
     6,
@@ -330,6 +331,8 @@ def _line(
         scores, raws = scores + cell, raws + cell
     before, after = _before(content, row, longest), _after(content, row, differing)
     warned = f" data-warnings={len(row.entry.warnings)}" if is_told and row.entry.warnings else ""
+    if content.is_marked(entry := row.entry) and content.named_by_warnings(entry):
+        warned += f' data-doubt="{_text("; ".join(content.warned(entry)))}"'
     lines = f"<tr{warned}>{before}{scores}{after}", f"<tr{warned}>{before}{raws}{after}"
     return Markup(lines[0]), Markup(lines[1])  # noqa: S704 - every text in them is escaped
 
@@ -341,7 +344,8 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     organization, slash, name = model.rpartition("/")
     by = f"<i>{_text(organization)}<s>/</s></i>" if slash else ""
     shown = breakable(name) if any(len(part) > LONG for part in name.split("-")) else _text(name)
-    link = f'<a href="{_text(page)}"><bdi>{by}<span>{shown}</span></bdi></a>'
+    whole = f' title="{_text(model)}"' if len(model) > LONGEST else ""
+    link = f'<a href="{_text(page)}"{whole}><bdi>{by}<span>{shown}</span></bdi></a>'
     if setup := content.setups.get(entry.key):
         link += f" <small>{_text(setup)}</small>"
     average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))

@@ -19,6 +19,7 @@ from bot.audits.score_table import PublishedTable
 from bot.evaluation.evidence import EVIDENCE_WORDS, EvidenceWord
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.score import TaskScore
+from bot.evaluation.task import Task
 from bot.pages.addresses import root_of, row_names
 from bot.pages.environment import asset, fingerprint, templates
 from bot.pages.outliers import odd_scores
@@ -34,7 +35,7 @@ from bot.publishing.board import (
     records,
 )
 from bot.publishing.changes import BoardChange, additions
-from bot.publishing.entry import Entry, digest_of, raws_of
+from bot.publishing.entry import Entry, Remark, digest_of, raws_of
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, other_size, with_file
 from bot.reporting.comparison import OverTasks, sign_test
 
@@ -307,8 +308,24 @@ class PageContent:
         found += [f"its values are all those of {twin.model.id or '(no name)'}" for twin in self.twins_of(entry)[:1]]
         if named := other_size(entry.model.id, self.facts_of(entry).params):
             found.append(f"its name says {named}, and its size is another")
+        return [*found, *self.warned(entry)]
+
+    def warned(self, entry: Entry) -> list[str]:
+        """What the warnings that a row has alone say of its tasks, and the number of the others."""
         own = [one for one in entry.warnings if one.rule not in self.common_warnings | ACCEPTED]
-        return [*found, *([counted(len(own), "warning")] if own else [])]
+        named = [remark for _, remark in self.named_by_warnings(entry) if remark in own]
+        said = [remark.message.partition(" on ")[0] for remark in named]
+        rest = len(own) - len(named)
+        return [*said, *([counted(rest, "other warning" if said else "warning")] if rest else [])]
+
+    def named_by_warnings(self, entry: Entry) -> list[tuple[Task, Remark]]:
+        """The tasks with whose titles the messages of a row's warnings begin, each with its warning."""
+        return [
+            (task, remark)
+            for remark in entry.warnings
+            for task in self.board.leaderboard.tasks
+            if remark.rule not in self.common_warnings and remark.message.startswith(f"{task.title} ")
+        ]
 
     def places_in_field(self, row: BoardRow) -> dict[str, FieldPlace]:
         """Where a row's score of each task lies among all of them."""

@@ -120,6 +120,8 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         ],
         twins=content.twins_of(entry),
         odd=content.odd.get(entry.key, {}),
+        warned={task.id for task, _ in content.named_by_warnings(entry)},
+        naming=[remark for _, remark in content.named_by_warnings(entry)],
         badge=badge_path(name) if row.position <= BADGED and row.rank is not None else "",
         badged=BADGED,
         interval=None if entry.stderr is None else TIE * entry.stderr,

@@ -132,6 +132,15 @@ def test_a_board_of_two_rows_has_no_tints_and_the_lines_of_any_other_on_a_phone(
     page.context.close()
 
 
+def test_a_name_of_many_letters_takes_two_lines_and_has_the_whole_in_its_title(watch: Opener) -> None:
+    page = watch("hostile").open("index.html")
+    link = page.locator("#board th a[title]").first
+    assert len(link.get_attribute("title") or "") > 190
+    box = link.locator("span").bounding_box()
+    assert box is not None
+    assert box["height"] < 40
+
+
 @pytest.mark.parametrize("name", ["bbh", "mmlu_pro"])
 def test_a_link_that_sorts_by_a_column_brings_it_into_sight_on_a_phone(watch: Opener, name: str) -> None:
     page = watch("generated", width=360).open(f"index.html?sort=-{name}")

@@ -513,6 +513,13 @@ def test_a_raw_value_says_where_lower_is_better() -> None:
 
 def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> None:
     other, row = generated(2)
+    named = replace(row, warnings=(Remark("implausibly-low", "MATH Lvl 5 is exactly 0 on 1,324 samples"),))
+    site = site_of((named, other))
+    assert b' data-doubt="MATH Lvl 5 is exactly 0">' in site["index.html"]
+    assert "to look at: MATH Lvl 5 is exactly 0." in " ".join(found(site["index.html"]).text.split())
+    page = site[row_page(site.content.names[named.key])].decode()
+    assert "<strong>MATH Lvl 5 is exactly 0 on 1,324 samples.</strong>" in page
+    assert page.count("<span class=mark") == 1
     warned = replace(row, warnings=(Remark("implausibly-low", "MATH is 0"),))
     site = site_of((warned, other))
     assert site["index.html"].count(b'<td class="warned bar') == 1

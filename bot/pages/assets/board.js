@@ -306,7 +306,7 @@
   const doubts = (row) => { // as the marks on it say
     const size = row.querySelector(".size.warned");
     const warnings = Number(row.dataset.warnings ?? 0);
-    const warned = row.cells[2].matches(".warned") && (warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "a warning on its page");
+    const warned = row.cells[2].matches(".warned") && (row.dataset.doubt ?? (warnings ? `${warnings} warning${warnings > 1 ? "s" : ""} on its page` : "a warning on its page"));
     return [
       ...[...row.querySelectorAll(".odd:not(.group)")].map((cell) => `${titleOf(heads[cell.cellIndex])} is far from what its other columns make likely`),
       row.querySelector(".twin") && "its values are all equal to another row's",
@@ -494,7 +494,7 @@
 
   const MARKS = { warned: "has a warning that not every row has", twin: "its values are all equal to another row's", odd: "far from what the row's other columns make likely" };
   for (const [kind, said] of Object.entries(MARKS)) {
-    for (const cell of document.querySelectorAll(`.board td.${kind}:not(.size)`)) cell.title += `${cell.title && "; "}${cell.matches(".group") ? "a score in it is " : ""}${said}`;
+    for (const cell of document.querySelectorAll(`.board td.${kind}:not(.size)`)) cell.title += `${cell.title && "; "}${cell.matches(".group") ? "a score in it is " : ""}${(kind === "warned" && cell.parentElement.dataset.doubt) || said}`;
   }
 
   globalThis.page.board = {
