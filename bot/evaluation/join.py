@@ -456,15 +456,18 @@ def _blocked(candidates: Sequence[JoinCandidate], picked: Mapping[str, JoinCandi
 def _repeats(candidates: Sequence[JoinCandidate]) -> Iterable[Repeat]:
     """The leaves with several sound values, in the order of their names; candidates come newest first."""
     runs: dict[tuple[str, str], dict[tuple[float, ...], LeafRun]] = {}
+    latest: dict[tuple[str, str], float | None] = {}
     newest: dict[str, JoinCandidate] = {}
     for candidate in candidates:
         for leaf_id, found in candidate.sound.items():
             if _is_whole(found) and not _difference(candidate, newest.setdefault(leaf_id, candidate), leaf_id):
                 values = tuple(one.value for one in found)
                 verdict = candidate.verdict
-                is_dated = own_date(verdict.result, verdict.path) is not None
-                run = LeafRun(verdict.path, fsum(values) / len(values), is_dated)
-                runs.setdefault((found[0].required.task.id, leaf_id), {}).setdefault(values, run)
+                date, of = own_date(verdict.result, verdict.path), (found[0].required.task.id, leaf_id)
+                others = runs.setdefault(of, {})
+                is_dated = date is not None and not (others and date == latest[of])  # the newest is the only one then
+                others.setdefault(values, LeafRun(verdict.path, fsum(values) / len(values), is_dated))
+                latest.setdefault(of, date)
     for (task_id, leaf_id), different in sorted(runs.items(), key=lambda item: item[0]):
         if len(different) > 1:
             yield Repeat(task_id, leaf_id, tuple(different.values()))

@@ -58,7 +58,7 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
 class LeafRun(msgspec.Struct, frozen=True, gc=False):
     """One value of a leaf that was run several times: the mean of its metrics, in the metric's unit.
 
-    `is_dated` tells whether the file itself says when it was measured.
+    `is_dated` tells whether the file itself says when it was measured, and not that it was when the newest was.
     """
 
     file: str

@@ -1,8 +1,8 @@
 """Several models have one name, and nothing in their files tells them apart.
 
 ## What it does
-Looks at files of one row whose values differ, without a revision, and with no date, in numbered folders, or with a name
-from elsewhere; and at arguments that change weights.
+Looks at files of one row whose values differ, without a revision, and with no or one date, in numbered folders, or
+with a name from elsewhere; and at arguments that change weights.
 
 ## Why is this bad?
 The row would mix several checkpoints.

@@ -119,7 +119,8 @@ class Example:
         first, second = self.folders
         files = {f"{first}results_x.json": self.data()}
         if self.has_another:
-            same = {pointer: value for pointer, value in self.changes.items() if not pointer.startswith("/results")}
+            own = ("/results", *(("/date",) if self.changes.get("/date") is not ABSENT else ()))
+            same = {pointer: value for pointer, value in self.changes.items() if not pointer.startswith(own)}
             files[f"{second}results_sound.json"] = dumps(patched(same, base()) if second else base())
         judgement = judgement_of(files, self.declared, facts, self._read)
         return Outcome(judgement.verdicts[0], next(iter(judgement.rows), None), judgement)
