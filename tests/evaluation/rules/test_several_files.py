@@ -33,6 +33,20 @@ def test_of_many_runs_the_newest_five_are_named(others: int, more: str) -> None:
     assert found.message.endswith(f"; leaderboard_mmlu_pro: {named}{more}")
 
 
+def test_many_tasks_that_were_run_again_are_one_finding() -> None:
+    leaves = ("mmlu_pro", "bbh_navigate", "gpqa_main", "musr_team_allocation")
+    metrics = {
+        leaf: next(
+            key for key in base()["results"][f"leaderboard_{leaf}"] if key.startswith("acc") and "stderr" not in key
+        )
+        for leaf in leaves
+    }
+    again = {f"/results/leaderboard_{leaf}": {metric: 0.5} for leaf, metric in metrics.items()}
+    found = found_in_row("rerun-differs", {}, again)
+    assert (found.message.partition(" tasks were run several times")[0], found.task) == ("4", "")
+    assert "0.5 (results_1.json)" in found.message
+
+
 def test_a_finding_points_into_the_file_that_has_the_value() -> None:
     found = found_in_row("implausibly-low", {MMLU_PRO: {"acc,none": 0.0}}, {MMLU_PRO: ABSENT})
     assert (found.location.path, found.location.pointer) == ("results_0.json", MMLU_PRO)
