@@ -108,6 +108,6 @@ def test_a_broken_file_of_a_form_is_named(path: str, text: str, why: str, tmp_pa
 
     (said,) = settle(contexts.open_context(watch))
 
-    assert (said.outcome, said.subject) == ("rejected", path)
+    assert (said.outcome, said.subject, said.status) == ("rejected", path, 0)
     assert said.text.startswith(why)
     contexts.store.close()
