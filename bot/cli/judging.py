@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from glob import glob
@@ -20,7 +20,7 @@ import typer
 from msgspec import structs
 
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
-from bot.errors import BotError, CallError
+from bot.errors import BotError, CallError, Unwritable
 from bot.evaluation.finding import counted, examples, file_of, grouped
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.content import PROPOSES
@@ -42,7 +42,7 @@ from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places, in_repositories, with_commits
-from bot.publishing.entry import Entry
+from bot.publishing.entry import Entry, entry_of
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
 from bot.service.judge.facts import Judge, KnownRows, LookUp, no_look_up
@@ -51,6 +51,7 @@ from bot.service.settings.environment import cached_answers, read_access, wants_
 if TYPE_CHECKING:
     from bot.evaluation.draft.form_draft import DraftedForm
     from bot.evaluation.draft.form_values import DraftedValue
+    from bot.service.settings.config import Watch
 
 WILD = re.compile(r"[*?[]")
 MANY_FILES = 50
@@ -161,17 +162,45 @@ class Beside:
 def beside(declaration: str) -> Beside:
     """The models that the settings beside a local declaration name by folders; settings that are refused are told."""
     path = Path(declaration).parent / "bot.toml"
-    if not declaration.endswith(".toml") or "://" in declaration or not path.is_file():
-        return Beside()
-    from bot.service.settings.config import load_settings
-
     try:
-        watches = load_settings(path).watches
+        ours = watches_beside(declaration)
     except BotError as error:
         warn(f"{visible(str(error))}\nwhat it says of the models in folders does not count here")
         return Beside()
-    ours = [one for one in watches if (path.parent / one.leaderboard).resolve() == Path(declaration).resolve()]
-    return Beside(str(path), {one.path: one.value for watch in ours for one in watch.identity})
+    return Beside(str(path), {one.path: one.value for watch in ours for one in watch.identity}) if ours else Beside()
+
+
+def watches_beside(declaration: str) -> list[Watch]:
+    """The watches of a local declaration in the settings beside it. Raises BotError where these are refused."""
+    path = Path(declaration).parent / "bot.toml"
+    if not declaration.endswith(".toml") or "://" in declaration or not path.is_file():
+        return []
+    from bot.service.settings.config import load_settings
+
+    watches = load_settings(path).watches
+    return [one for one in watches if (path.parent / one.leaderboard).resolve() == Path(declaration).resolve()]
+
+
+def warn_of_tables(judgement: Judgement, declaration: str) -> None:
+    """Say which rows have no place in the tables that the settings beside a local declaration map, and why."""
+    with suppress(BotError):  # `beside` told it
+        tables = [one.table for watch in watches_beside(declaration) for one in watch.targets if one.table is not None]
+        if not tables:
+            return
+        from bot.publishing.layout import RowChange
+        from bot.publishing.tables.rows import MappedRows
+
+        entries = [entry for row in judgement.rows if (entry := entry_of(row)) is not None]
+        for table in tables:
+            mapped, refused = MappedRows(table, judgement.leaderboard), dict[str, list[str]]()
+            for entry in entries:
+                try:
+                    mapped.row(RowChange(entry.key, entry), entry)
+                except Unwritable as error:
+                    if entry.model.id not in table.without:
+                        refused.setdefault(str(error), []).append(entry.model.id)
+            for why, models in refused.items():
+                warn(visible(f"{table.path} gets no row of {examples(models)}: {why}"))
 
 
 def _say_beside(

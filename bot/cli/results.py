@@ -26,6 +26,7 @@ from bot.cli.judging import (
     judge_paths,
     say,
     warn,
+    warn_of_tables,
     warn_proposed,
 )
 from bot.cli.processes import JOBS
@@ -87,6 +88,7 @@ def check(
         jobs=jobs,
         samples=samples,
     )
+    warn_of_tables(judgement, leaderboard)
     if not _names_leaderboard(context):
         _refuse_others(judgement, paths, "check")
         _warn_of_other(judgement)

@@ -499,7 +499,9 @@ def test_a_model_without_a_value_of_a_column_is_incomplete_in_every_command(fold
         "1 model of the results would be incomplete, and no row yet: acme/new-2b"
         in bot("init", "more", "--results", "runs", "--table", "README.md")[2]
     )
-    assert "incomplete" in bot("check", "runs", "--leaderboard", "ours/board.toml")[1]
+    _, stdout, stderr = bot("check", "runs", "--leaderboard", "ours/board.toml")
+    assert "incomplete" in stdout
+    assert "README.md gets no row of acme/new-2b: the row is incomplete: it has no value for Airline" in stderr
     _, stdout, _ = bot("settle", "--config", "ours/bot.toml", "--dry-run")
     assert "the row is incomplete: it has no value for Airline (tasks.airline.score)" in stdout
     assert "0 added, 0 changed, 0 removed, 3 unchanged" in stdout
