@@ -73,7 +73,7 @@ def test_a_share_is_written_with_its_counts() -> None:
 )
 def test_an_empty_text_is_a_gap(column: Any) -> None:
     with pytest.raises(
-        Unwritable, match=re.escape("it has no value for A (evidence.url), and the column has no `missing`")
+        Unwritable, match=re.escape("it has no value for A (evidence.url); measure it, or give the column a `missing`")
     ):
         cell(column, entry(evidence=()))
 
