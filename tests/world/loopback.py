@@ -31,9 +31,10 @@ class LoopbackServer(ThreadingHTTPServer):
             self.handle_request()
 
     def shutdown(self) -> None:
-        """End `serve_forever`, which a last connection wakes up."""
-        self.is_over = True
-        create_connection(self.server_address[:2]).close()
+        """End `serve_forever`, which a last connection wakes up; a test may have ended it before."""
+        if not self.is_over:
+            self.is_over = True
+            create_connection(self.server_address[:2]).close()
 
     def verify_request(self, request: object, client_address: object) -> bool:
         return not self.is_over
