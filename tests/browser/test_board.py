@@ -79,6 +79,18 @@ def test_a_click_sorts_by_a_column_and_says_so(watch: Opener) -> None:
     assert page.url.endswith("?sort=model")
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_second_click_at_the_same_place_turns_the_order_round(watch: Opener, width: int) -> None:
+    """Sorting puts a line above the table, which moves down: the head stays below the pointer."""
+    page = watch("generated", width=width).open("index.html")
+    head = "#board th[data-name=average]"
+    box = page.locator(f"{head} button").bounding_box()
+    assert box is not None
+    for order in ("ascending", "descending"):
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        assert page.get_attribute(head, "aria-sort") == order
+
+
 # Of each head in sight: the middle of its name is the button that sorts, and the link is beside or above the name.
 COVERED = """() => [...document.querySelectorAll('#board thead th')].flatMap(head => {
     const [button, link] = ['button:not(.fold)', 'a'].map(kind => head.querySelector(kind));

@@ -151,7 +151,9 @@
     button.addEventListener("click", () => {
       const [sorted, falls] = read().get("sort") ? sorting(read()) : [2, true];
       const first = head.dataset.kind === undefined;
+      const before = head.getBoundingClientRect().top;
       change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
+      scrollBy({ top: head.getBoundingClientRect().top - before, behavior: "instant" }); // the lines above grow: the head stays below the pointer
     });
     if (column === 1) return;
     const name = areLanguages && languages.get(head) ? `${title.textContent} · ${languages.get(head)}` : title.textContent;
