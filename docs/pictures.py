@@ -43,7 +43,7 @@ from tests.pages.boards import examples, site_of  # noqa: E402 - the same
 from tests.world.github_server import local_github  # noqa: E402 - the same
 
 PICTURES = ROOT / "docs" / "pictures"
-SIZE = {"width": 1280, "height": 640}
+SIZE = {"width": 1280, "height": 600}
 SETTINGS = """
 [[watches]]
 name = "open-llm"

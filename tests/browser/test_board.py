@@ -778,6 +778,15 @@ def test_a_tap_on_a_phone_shows_the_tasks_of_a_group_two_at_a_time(browser: Brow
     page.close()
 
 
+def test_a_link_that_opens_a_group_brings_its_tasks_into_sight_on_a_tablet(browser: Browser, tmp_path: Path) -> None:
+    write_site(site_of_groups(), tmp_path / "site")
+    page = browser.new_page(viewport={"width": 768, "height": 1024})
+    page.goto(f"file://{tmp_path}/site/index.html#open=Retrieval")
+    boxes = [page.locator(f"#board th[data-name={name}]").bounding_box() for name in GROUPS["Retrieval"]]
+    assert all(box is not None and box["x"] >= 0 and box["x"] + box["width"] <= 768 for box in boxes)
+    page.close()
+
+
 def test_the_name_of_a_task_is_not_broken_inside_of_a_word_at_768(browser: Browser, tmp_path: Path) -> None:
     board = declared()
     titles = dict(zip([task.id for task in board.tasks], ("HellaSwag", "Winogrande", "TruthfulQA"), strict=False))

@@ -188,10 +188,13 @@
     const near = isNarrow.matches ? head.dataset.name : tasks.some((task) => task.dataset.name === state.get("beside")) ? "" : state.get("beside");
     const sort = isOpen && tasks.some((task) => task.dataset.name === state.get("sort")?.replace(/^-/, "")) ? "" : state.get("sort");
     change({ open: [...open].join(","), beside: near, sort }, true);
-    if (isOpen || isNarrow.matches) return;
+    if (!isOpen) bring(head);
+  };
+  const bring = (head) => { // the tasks of an opened group into sight
+    if (isNarrow.matches) return; // there they stand first
     const frame = head.closest(".frame");
     const [end, fixed] = [frame, heads[2]].map((one) => one.getBoundingClientRect().right);
-    const past = tasks.at(-1).getBoundingClientRect().right - end;
+    const past = tasksOf(head).at(-1).getBoundingClientRect().right - end;
     if (past <= 0) return;
     const to = heads.slice(3, heads.indexOf(head) + 1).map((one) => one.getBoundingClientRect()).find((one) => one.width && one.left - fixed >= past) ?? head.getBoundingClientRect();
     frame.scrollLeft += to.left - fixed; // no column is cut
@@ -513,6 +516,8 @@
   };
   $("controls").hidden = $("status").hidden = false;
   show();
+  const opened = groups.find((head) => listed(read().get("open")).includes(head.dataset.name));
+  if (opened && columnOf(read().get("sort")?.replace(/^-/, "")) < 0) bring(opened);
   const frame = tables[0].closest(".frame"); // back from the page of a row, the table stands where it stood
   addEventListener("pagehide", () => history.replaceState({ top: frame.scrollTop }, ""));
   if (history.state?.top) frame.scrollTop = history.state.top;
