@@ -292,22 +292,31 @@ def accepted_gen_kwargs(leaderboard: Leaderboard, result: Result) -> dict[str, A
 
     Of those that the run gave, and those in which its tasks differ, the ones that all tasks are accepted with.
     """
-    accepted, is_other = list[dict[str, Any]](), refuses_gen_kwargs(leaderboard, result)
+    is_other, tasks = refuses_gen_kwargs(leaderboard, result), _accepted_generation(leaderboard, result.format)
     names = set(arguments(value_of(result.settings.get("gen_kwargs", "")))[0])
-    for required in required_metrics(leaderboard, result.format):
-        values = [one for asked in required.definitions for one in asked.values(GENERATION) if one.digest]
-        own = definition_of(result, required.leaf_key) if required.leaf_key in result.leaves else None
+    for leaf_key, accepted in tasks:
+        own = definition_of(result, leaf_key) if leaf_key in result.leaves else None
         recorded = own.get(GENERATION) if own else None
-        wanted = [_members(text_of(one)) for one in values]
-        accepted += wanted
-        if values and recorded is not None and recorded.digest not in {one.digest for one in values}:
+        if recorded is not None and recorded.digest not in accepted:
             is_other, there = True, _members(text_of(recorded))
-            names |= {name for one in wanted for name in one if one[name] != there.get(name)}
+            names |= {name for one in accepted.values() for name in one if one[name] != there.get(name)}
     if not is_other:
         return None
-    shared = [name for name in (accepted or [{}])[0] if len({str(one.get(name)) for one in accepted}) == 1]
-    given = {name: accepted[0][name] for name in shared if name in names}
+    wanted = [one for _, accepted in tasks for one in accepted.values()]
+    shared = [name for name in (wanted or [{}])[0] if len({str(one.get(name)) for one in wanted}) == 1]
+    given = {name: wanted[0][name] for name in shared if name in names}
     return {name: value for name, value in given.items() if GREEDY.get(name) != in_one_spelling(str(value))}
+
+
+@lru_cache(maxsize=CACHED)
+def _accepted_generation(leaderboard: Leaderboard, format_id: str) -> list[tuple[str, dict[str, dict[str, Any]]]]:
+    """The generation settings that each leaf is accepted with, by their digests, where a definition has some."""
+    found = []
+    for required in required_metrics(leaderboard, format_id):
+        values = [one for asked in required.definitions for one in asked.values(GENERATION) if one.digest]
+        if values:
+            found.append((required.leaf_key, {one.digest: _members(text_of(one)) for one in values}))
+    return found
 
 
 def _members(text: str) -> dict[str, Any]:
