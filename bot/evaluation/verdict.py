@@ -158,9 +158,9 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return coverage_of(self.measurements, self.leaderboard)
 
     def does_without(self, submission: Verdict) -> bool:
-        """Tell whether a rejected submission is replaced by a newer one, or the row has every number in spite of it.
+        """Tell whether a rejected submission is replaced by a newer one, or the row is accepted in spite of it.
 
-        Of a file from which the row takes others of its numbers that is only so where it is not the newest.
+        The newest file is needed if the row takes some of its numbers.
         """
         if submission.status != "rejected" or not self.files:
             return False

@@ -271,7 +271,7 @@ def test_a_file_that_no_new_one_can_join_is_measured_again_whole(
 ) -> None:
     board, old = declared().model_copy(update={"id": board_id}), with_one_wrong(**changes)
     finding = said_of(old, board)
-    why = f"with all other tasks, as a new file records the model's {lacks} and joins none without"
+    why = f"with all other tasks: a new file records the model's {lacks}, and joins only files that do"
     assert finding.hint == f"measure it again (lm-eval 0.4.13) {why}{named}:"
     installing, *calls = finding.command.split(" && ")
     tasks = [parsed_by_the_harness(f"{installing} && {call}", monkeypatch).tasks for call in calls]

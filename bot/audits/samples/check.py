@@ -169,10 +169,10 @@ class _Check:
             self._tell_tale.add(sample)
             self._mark.add(sample.doc_hash, sample.response, sample.logprobs)
             self._unanswered.add(sample, [*_values(sample)])
+            self._ties.add(sample)
             if sample.form.startswith("lm-eval"):
                 self._targets.add(sample)
                 self._own_choices.add(sample)
-                self._ties.add(sample)
             elif sample.form == "helm":
                 self._plain.add(str(sample.doc_id))
         for name, values in _values(sample):

@@ -44,10 +44,8 @@ UNITS = (
     (r"(^|[_ ])ms([_ ]|$)|milli", "ms"),
     (r"minutes?|(^|[_ ])mins?([_ ]|$)", "min"),
     (r"hours?", "h"),
-    (
-        r"seconds?|(^|[_ ])(s|secs?|ttft|tpot)([_ ]|$)|time(?!outs?([_ ]|$))|latency|duration",
-        "s",
-    ),  # not `test_timeouts`
+    # `test_timeouts` is a count.
+    (r"seconds?|(^|[_ ])(s|secs?|ttft|tpot)([_ ]|$)|time(?!outs?([_ ]|$))|latency|duration", "s"),
 )
 
 WHERE_LESS = (

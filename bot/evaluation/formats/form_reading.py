@@ -104,7 +104,6 @@ class MeasuredRows(msgspec.Struct, gc=False):
     date: float | None
     settings: Mapping[str, str]
     pointer: str
-    unread: Mapping[str, str]
     rows: list[Any] = []
     trials: dict[int, PooledTrials] = {}
     leaves: dict[str, LeafSeen] = {}
@@ -253,11 +252,11 @@ class FormReader:
         model = Model(texts.get("model", ""), texts.get("revision", ""), texts.get("precision", ""))
         version = release(texts.get("version", "")) or None
         harness = HarnessVersion(texts.get("harness") or self.form.id, self.form.repository, version=version)
-        return MeasuredRows(model, harness, date, settings, pointer, self._unread(), misread=misread)
+        return MeasuredRows(model, harness, date, settings, pointer, misread=misread)
 
-    def _unread(self) -> dict[str, str]:
-        """The digests of texts and switches of the row that the form does not name, by their keys."""
-        row = self.row.value if isinstance(self.row.value, dict) else {}
+    def _unread(self, rows: Sequence[Any]) -> dict[str, str]:
+        """The digests of texts and switches of the only row that the form does not name, by their keys."""
+        row = rows[0] if len(rows) == 1 and isinstance(rows[0], dict) else {}
         found = {key: one for key, one in row.items() if type(one) in {str, bool} and key not in self.form.words}
         named = [key for key in found if NAME.fullmatch(key)][:MOST_UNREAD]
         return {key: sha256(str(found[key]).encode()).hexdigest()[:SHORT] for key in named}
@@ -541,7 +540,7 @@ class FormReader:
             leaves={name: leaf.result() for name, leaf in one.leaves.items() if leaf.pointers},
             date=one.date,
             settings=one.settings,
-            unread=one.unread if len(one.rows) == 1 else {},
+            unread=self._unread(one.rows),
             places={"model": one.pointer, "leaves": "", "leaf": "", "samples": ""},
             misread=tuple(dict.fromkeys(one.misread))[:MOST_MISREAD],
             unmatched=tuple(

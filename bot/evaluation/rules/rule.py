@@ -296,7 +296,7 @@ def _apart(model: Model, board: Leaderboard) -> str:
     if not ways:
         return ""
     named = f" (or name {'both' if ways.keys() > {'commit'} else 'it'} first, {' and '.join(ways.values())})"
-    why = f" with all other tasks, as a new file records the model's {' and '.join(ways)} and joins none without"
+    why = f" with all other tasks: a new file records the model's {' and '.join(ways)}, and joins only files that do"
     return why + (named if all(ways.values()) else "")
 
 

@@ -126,8 +126,8 @@ def test_a_file_that_leaves_out_revision_and_precision_is_told_how_to_join_the_o
     files = {"bare.json": bare, "part.json": patched({"/results": only})}
     pinned, model = base()["config"]["model_sha"], "example-org/kestrel-7b"
     apart = (
-        "measure it (lm-eval 0.4.9) with all other tasks, as a new file records the model's commit and precision and "
-        "joins none without"
+        "measure it (lm-eval 0.4.9) with all other tasks: a new file records the model's commit and precision, and "
+        "joins only files that do"
     )
     by_hand = (
         f'if it is the same model: `"{model}" = "{model}@{pinned}"` under [models] in the declaration, '
