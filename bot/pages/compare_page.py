@@ -22,7 +22,7 @@ from bot.evaluation.statistics import LEVEL
 from bot.pages.content import UNFOLDED, PageContent
 from bot.pages.drawing import Figure, differences, fitting
 from bot.pages.environment import points, rule_title, signed
-from bot.pages.titles import without_shared
+from bot.pages.titles import with_end, without_shared
 from bot.publishing.board import BoardRow
 from bot.publishing.compared_rows import compared_rows, run_of_entry
 from bot.publishing.entry import Entry
@@ -33,6 +33,7 @@ from bot.reporting.escape import visible
 MOST_COMPARED_ROWS = 4  # rows that are compared
 PLACES = ("first", "second", "third", "fourth")  # of the rows that are compared
 OFFERED, FIRST = 2_000, 12  # names that the fields offer, and rows that are offered below them
+LONGEST = 48  # letters of a name in sentences and heads; its row and its field have all of it
 MOST_DIFFERENT = 10  # of many tasks those that are shown before one asks for the others
 NEAR = 3  # rows above one and below it that it is compared with
 STYLES = {"higher": "well", "lower": "warn"}  # the classes of the style sheet for verdicts that tell rows apart
@@ -280,7 +281,8 @@ def _status(
         elif count > 1:
             best = f"{visible(_shortest(content, name))}, the best of {count} rows that have it in their names"
             yield f"“{visible(text)}” is taken as {best}."
-    few = "Choose a second row." if chosen else "Choose two to four rows."
+    twice = "This is one row twice. " if sum(bool(name) for name, _ in found) > 1 else ""
+    few = f"{twice}Choose a second row." if chosen else "Choose two to four rows."
     yield f"{len(chosen)} rows are compared." if len(chosen) > 1 else few
 
 
@@ -289,19 +291,22 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
     shown = _short(titles)
     declared = content.board.leaderboard.tasks
     names = without_shared([task.title for task in declared])
-    titled = {task.id: name for task, name in zip(declared, names, strict=True)}
+    have = {task.id for entry in entries for task in entry.tasks if task.score is not None}
+    titled = {task.id: name for task, name in zip(declared, names, strict=True) if task.id in have}
     base, *others = zip(entries, shown, strict=True)
     compared = [_upward(base, other) for other in others]
-    have = [None not in (entries[0].average, other.average) for other in entries[1:]]
-    found = [_by_task(one, has_averages=is_whole) for (one, *_), is_whole in zip(compared, have, strict=True)]
+    are_whole = [None not in (entries[0].average, other.average) for other in entries[1:]]
+    found = [_by_task(one, has_averages=is_whole) for (one, *_), is_whole in zip(compared, are_whole, strict=True)]
     first, rest = _in_order(titled, found[0])
-    tasks = {"average": "Average", **first}
+    average = {"average": "Average"} if any(entry.average is not None for entry in entries) else {}
+    tasks = {**average, **first}
     scores = [_score_cells(content, entry) for entry in entries]
     minus = [f"{high} minus {low}" for _, low, high in compared]
     heads = list(_heads(compared, base[1]))
-    of_one = f"Difference: {minus[0]}. " if len(minus) == 1 else ""
     table = _score_table(tasks, shown, heads, scores, found)
-    odd = f" {ODD}" if any(content.odd.get(entry.key) for entry in entries) else ""
+    odd = ODD if any(content.odd.get(entry.key) for entry in entries) else ""
+    of_one = f"Difference: {minus[0]}." if len(minus) == 1 else ""
+    notes = (of_one, table.caption, odd) if any(found) else (odd,)
     folded = _score_table(rest, shown, heads, scores, found)
     differ = any(one is not None and not one.is_same for one, *_ in compared)
     return {
@@ -310,7 +315,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
         "figures": _figures(tasks, minus, found) if differ else [],
         "counts": [_counts(one, high) for one, _, high in compared if one] if rest and differ else [],
         "tables": (
-            replace(table, caption=of_one + table.caption + odd),
+            replace(table, caption=" ".join(filter(None, notes))),
             *([replace(folded, caption="", summary=f"The other {len(rest)} tasks")] if rest else []),
             _setting_table(titled, shown, entries),
         ),
@@ -359,7 +364,9 @@ def _short(titles: Sequence[str]) -> Sequence[str]:
     names = [model.rpartition("/")[2] for model in models]
     if len(set(models)) == 1:
         return setups
-    return next((each for each in (names, models) if len(set(each)) == len(each)), titles)
+    told = next((each for each in (names, models) if len(set(each)) == len(each)), titles)
+    cut = [with_end(name, LONGEST) for name in told]
+    return cut if len(set(cut)) == len(cut) else told
 
 
 def _figures(
@@ -396,7 +403,10 @@ def sentence(comparison: RunComparison | None, first: str, second: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ShownVerdict:
-    """What the page says first of two rows: the verdict, the class of its chip, by how much `higher` is, a sentence."""
+    """What the page says first of two rows: the verdict, the class of its chip, by how much, a sentence.
+
+    `higher` is the row that is higher by that much, "" where the verdict names it.
+    """
 
     words: str
     style: str
@@ -410,7 +420,7 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
     said = sentence(comparison, first, second)
     whole = comparison.average if comparison else None
     if comparison is None or whole is None:
-        return ShownVerdict("", "", "", "", "", said)
+        return ShownVerdict("" if comparison else "nothing to compare", "", "", "", "", said)
     if comparison.is_same:
         return ShownVerdict("the same numbers", "", "", "", "", said)
     tested = over_tasks(comparison)
@@ -421,7 +431,8 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
         return ShownVerdict(verdict, "", "", "", "", said)
     half = f"±{_half(whole):.2f}" if whole.contrast.p is not None else ""
     off = f"{abs(whole.contrast.difference):.2f}"
-    return ShownVerdict(verdict, "well" if is_apart else "", off, half, second if float(off) else "", said)
+    higher = second if float(off) and not is_apart else ""
+    return ShownVerdict(verdict, "well" if is_apart else "", off, half, higher, said)
 
 
 def _half(task: ComparedTask) -> float:
@@ -484,7 +495,7 @@ def _difference(task: ComparedTask | None) -> Cell:
     if task is None:
         return Cell(points(None))
     if task.why:
-        return Cell(task.conclusion)
+        return Cell(points(None), "n", task.conclusion)
     value = signed(task.contrast.difference)
     if task.contrast.p is None:
         return Cell(value)

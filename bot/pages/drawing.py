@@ -121,7 +121,7 @@ def _below(x: Axis, across: Callable[[float], float], height: int) -> list[str]:
     """The grid and the numbers of an axis that lies below lines of names."""
     parts = [
         f'<path class="grid" d="M{across(tick):.1f} {TOP}V{height - BOTTOM}"/>'
-        f'<text x="{across(tick):.1f}" y="{height - BOTTOM + 16}" text-anchor="middle">{tick:g}</text>'
+        f'<text x="{across(tick):.1f}" y="{height - BOTTOM + 16}" text-anchor="middle">{_number(tick)}</text>'
         for tick in _ticks(x)
     ]
     middle = (across(x.low) + across(x.high)) / 2
@@ -161,7 +161,7 @@ def histogram(title: str, values: Sequence[float], axis: Axis) -> Figure:
         if count
     )
     edges = [axis.low + i * width for i in range(BINS + 1)]
-    rows = [(f"{edges[i]:g} to {edges[i + 1]:g}", str(count)) for i, count in enumerate(counts)]
+    rows = [(f"{_number(edges[i])} to {_number(edges[i + 1])}", str(count)) for i, count in enumerate(counts)]
     return Figure(title, _svg(title, axis, count_axis, bars), (axis.title, COUNT), rows)
 
 
@@ -367,11 +367,11 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | Non
     low, right = HEIGHT - BOTTOM, WIDTH - RIGHT
     parts = [
         f'<path class="grid" d="M{LEFT} {up(tick):.1f}H{right}"/>'
-        f'<text x="{LEFT - 6}" y="{up(tick) + 4:.1f}" text-anchor="end">{tick:g}</text>'
+        f'<text x="{LEFT - 6}" y="{up(tick) + 4:.1f}" text-anchor="end">{_number(tick)}</text>'
         for tick in _ticks(y)
         if y.title != COUNT or tick == int(tick)
     ]
-    linear = [(across(tick), f"{tick:g}", "middle") for tick in _ticks(x)]
+    linear = [(across(tick), _number(tick), "middle") for tick in _ticks(x)]
     parts += [
         f'<text x="{at:.1f}" y="{low + 16}" text-anchor="{anchor}">{_text(text)}</text>'
         for at, text, anchor in (linear if labels is None else labels)
@@ -381,15 +381,19 @@ def _svg(title: str, x: Axis, y: Axis, drawn: str, labels: Sequence[Label] | Non
     parts.append(f'<text x="{(LEFT + right) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{below}</text>')
     side = f'x="14" y="{(TOP + low) / 2}" transform="rotate(-90 14 {(TOP + low) / 2})"'
     parts.append(f'<text {side} text-anchor="middle">{beside}</text>')
-    label = _text(
-        f"{title}. {x.title}: {x.low:g} to {x.high:g}; {y.title}: {y.low:g} to {y.high:g}." if labels is None else title
-    )
+    ends = "; ".join(f"{axis.title}: {_number(axis.low)} to {_number(axis.high)}" for axis in (x, y))
+    label = _text(f"{title}. {ends}." if labels is None else title)
     frame = f'<svg{scale} viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{label}">'
     return Markup(f"{frame}{''.join(parts)}{drawn}</svg>")  # noqa: S704 - every text in it is escaped
 
 
 def _text(text: str) -> str:
     return escape(visible(text))
+
+
+def _number(value: float) -> str:
+    """A number on an axis, with a minus sign where it is negative."""
+    return f"{value:g}".replace("-", "−")
 
 
 def _ticks(axis: Axis) -> list[float]:

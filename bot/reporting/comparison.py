@@ -126,9 +126,11 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
         return f"{broken} of {count} tasks {are} not comparable ({escape(whole.why)}), so the averages are not."
     off = _points(abs(whole.contrast.difference), whole)
     count = len(comparison.tasks)
-    is_one = count == 1
-    tasks = f"the {count} tasks that both have" if any(comparison.only) else f"{count} tasks"
-    scope = "" if is_one else f" on the average of {tasks}"
+    is_part = any(comparison.only)
+    if count == 1:
+        scope = " in the one task that both have" if is_part else ""
+    else:
+        scope = f" on the average of {f'the {count} tasks that both have' if is_part else f'{count} tasks'}"
     where = f"{'higher' if whole.contrast.difference > 0 else 'lower'} than {first}{scope}"
     if whole.contrast.p is None and not float(off):
         return f"{_capital(first)} and {second} are equal{scope}."

@@ -470,7 +470,8 @@ FOUND = """pairs => pairs.map(pair => {
   history.replaceState(null, "", `?rows=${pair.map(encodeURIComponent).join(",")}`);
   dispatchEvent(new PopStateEvent("popstate"));
   const tables = [...document.querySelectorAll("#found table:not(figure table)")];
-  return [[...document.querySelectorAll("#found > .quiet, #found caption")].at(-1)?.textContent ?? "",
+  const texts = document.querySelectorAll("#found .beside > :last-child .quiet, #found caption");
+  return [[...texts].at(-1)?.textContent ?? "",
     tables.map(table => [...table.rows].map(row => [...row.cells].map(cell => cell.textContent)))];
 })"""
 
@@ -739,7 +740,7 @@ def test_a_comparison_marks_an_unlikely_score_and_says_in_whose_favour_it_is(bro
     assert page.locator("#found .odd").all_inner_texts() == [f"{FAR_OFF[1]:.2f}"]
     assert made.count('class="n odd"') == 1
     assert f"{page.locator('#found caption').first.inner_text()}</caption>" in made
-    assert page.inner_text(".big").endswith("for model-013")
+    assert page.inner_text(".versus .chip") == "model-013 higher"
     page.close()
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from bot.pages.addresses import column_page, row_page
 from bot.pages.site import Site
-from tests.pages.boards import site_of_long_names, site_of_sixty_tasks
+from tests.pages.boards import hostile, site_of, site_of_long_names, site_of_sixty_tasks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -52,6 +53,7 @@ OVERLAPS = """() => {
 CUT = """() => [...document.querySelectorAll('.board td:not(.beside), .scores td, td.n')]
     .filter(cell => cell.checkVisibility() && /\\d/.test(cell.textContent) && cell.scrollWidth > cell.clientWidth + 1
         && !cell.matches('.board tr > :first-child, .place')).map(cell => cell.textContent)"""
+BOX = "name => document.querySelector(name).getBoundingClientRect().toJSON()"
 MENU = """() => [...document.querySelectorAll('nav a:not(.home)')].map(link => link.getBoundingClientRect())
     .every(box => box.left >= 0 && box.right <= innerWidth)"""
 
@@ -84,11 +86,33 @@ def test_the_difference_of_two_long_names_is_seen_on_a_phone(browser: Browser, t
     assert look(browser, site, tmp_path, ["compare.html"], 360) == []
     page = browser.new_page(viewport={"width": 360, "height": 740})
     page.goto(f"file://{tmp_path}/compare.html?rows={','.join(list(site.content.rows)[:2])}")
-    cells = page.locator("#found .beside > div:last-child tbody tr >> nth=0").locator("td")
+    cells = page.locator("#found .beside > div:nth-child(2) tbody tr >> nth=0").locator("td")
     ends = cells.evaluate_all("all => all.map(cell => cell.getBoundingClientRect().right)")
     page.close()
     assert len(ends) == 3
     assert max(ends) <= 360
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_a_name_of_200_letters_leaves_the_verdict_whole_and_settings_on_the_grid(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    long, other = hostile()[4], replace(hostile()[6], num_fewshot={"leaderboard_ifeval": 3})
+    assert len(long.model.id) > 200
+    site = site_of((long, other))
+    assert look(browser, site, tmp_path, ["compare.html"], width) == []
+    page = browser.new_page(viewport={"width": width, "height": 740})
+    page.goto(f"file://{tmp_path}/compare.html#rows={','.join(site.content.names[one.key] for one in (long, other))}")
+    assert page.evaluate(OVERLAPS) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    boxes = {
+        name: page.evaluate(BOX, name)
+        for name in (".versus .chip", ".versus .big", "#found figure", "#found .beside > :last-child table")
+    }
+    page.close()
+    assert max(box["bottom"] for box in (boxes[".versus .chip"], boxes[".versus .big"])) < 400
+    figure, settings = boxes["#found figure"], boxes["#found .beside > :last-child table"]
+    assert (settings["left"], settings["right"]) == (figure["left"], figure["right"])
 
 
 def test_scores_with_an_error_are_whole_where_no_row_has_an_average(browser: Browser, tmp_path: Path) -> None:

@@ -22,7 +22,18 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.badge import BADGED
 from bot.pages.compare_page import compare_page, find, titles_of
 from bot.pages.content import PageContent
-from bot.pages.drawing import FOREST_ROWS, RIGHT, WIDTH, Axis, ForestRow, against_size, forest, over_time
+from bot.pages.drawing import (
+    FOREST_ROWS,
+    RIGHT,
+    WIDTH,
+    Axis,
+    ForestRow,
+    against_size,
+    differences,
+    fitting,
+    forest,
+    over_time,
+)
 from bot.pages.site import Site
 from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
 from bot.publishing.changes import BoardChange, ScoreChange, additions, change_of
@@ -39,6 +50,7 @@ from tests.pages.boards import (
     board_of_rows,
     found,
     generated,
+    hostile,
     site_of,
     site_of_groups,
     site_of_long_names,
@@ -180,6 +192,46 @@ def test_a_comparison_begins_with_a_sentence_and_marks_what_chance_does_not_expl
     assert page.tables[-1][0][-1] == "Difference"
     assert f"Difference: {names[0]} minus {names[1]}. Each difference has" in page.text
     assert "No row has “nobody” in its name." in found(compare_page(content, ["nobody"])).text
+
+
+def test_a_name_of_200_letters_does_not_hide_who_is_higher() -> None:
+    long, other = hostile()[4], hostile()[6]
+    content = site_of((long, other)).content
+    page = found(compare_page(content, [content.names[long.key], content.names[other.key]])).text
+    assert "long" * 12 not in page.partition("Choose")[2]
+    assert f"{'long' * 6}…{('long' * 6)[1:]}" in page
+
+
+def test_rows_without_a_common_task_have_no_difference_and_no_line_that_neither_fills() -> None:
+    first, second, third = generated(3)
+    parts = ((first, first.tasks[:2]), (second, second.tasks[2:4]))
+    halves = [replace(entry, tasks=tasks, average=None) for entry, tasks in parts]
+    content = site_of((*halves, third)).content
+    page = found(compare_page(content, [content.names[one.key] for one in halves]))
+    assert "nothing to compare" in page.text
+    assert "Difference:" not in page.text
+    assert "standard error" not in page.text
+    assert [line[0] for line in page.tables[-1][1:]] == ["IFEval", "BBH", "MATH Lvl 5", "GPQA"]
+
+
+def test_rows_of_one_common_task_say_that_the_difference_is_of_it() -> None:
+    first, second = generated(2)
+    content = site_of((first, replace(second, tasks=second.tasks[:1], average=None))).content
+    page = found(compare_page(content, list(content.rows))).text
+    assert " points higher than " in page
+    assert " in the one task that both have" in page
+
+
+def test_one_row_asked_for_twice_is_said_to_be_one() -> None:
+    content = site_of(generated(2)).content
+    name = next(iter(content.rows))
+    assert "This is one row twice. Choose a second row." in found(compare_page(content, [name, name])).text
+
+
+def test_numbers_below_zero_on_an_axis_have_a_minus_sign() -> None:
+    drawn = str(differences("a minus b", [("x", -12.0, 1.0), ("y", 3.0, 1.0)], fitting("difference", [-13.0, 4.0])).svg)
+    assert ">−10<" in drawn
+    assert ">-" not in drawn
 
 
 def test_what_was_measured_differently_is_said_beside_who_is_better_and_before_the_tables() -> None:

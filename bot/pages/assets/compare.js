@@ -73,8 +73,7 @@
       return `${broken} of ${found.length} tasks ${broken === 1 ? "is" : "are"} not comparable (${whole.why}), so the averages are not.`;
     }
     const off = points(Math.abs(whole.difference));
-    const isOne = found.length === 1;
-    const scope = isOne ? "" : ` on the average of ${isPart ? `the ${found.length} tasks that both have` : `${found.length} tasks`}`;
+    const scope = found.length === 1 ? (isPart ? " in the one task that both have" : "") : ` on the average of ${isPart ? `the ${found.length} tasks that both have` : `${found.length} tasks`}`;
     const where = `${whole.difference > 0 ? "higher" : "lower"} than ${first}${scope}`;
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.`;
     if (whole.p === null) {
@@ -90,9 +89,10 @@
   };
   const difference = (test) => {
     if (!test) return numeric("–");
-    if (test.why) return numeric(test.verdict);
-    if (test.p === null) return numeric(signed(test.difference));
-    const cell = numeric(`${signed(test.difference)} `);
+    if (!test.why && test.p === null) return numeric(signed(test.difference));
+    const cell = numeric(`${test.why ? points(null) : signed(test.difference)} `);
+    if (test.why) cell.append(make("small", test.verdict));
+    if (test.why) return cell;
     cell.append(make("small", `±${half(test)} ${test.verdict}`));
     if (STYLES[test.verdict]) cell.className = `n apart ${STYLES[test.verdict]}`;
     return cell;
@@ -170,7 +170,7 @@
     const svg = draw("svg", { viewBox: `0 0 460 ${height + 44}`, role: "img", "aria-label": title });
     for (let tick = low; tick <= high + step / 2; tick += step) {
       svg.append(draw("path", { class: "grid", d: `M${across(tick)} ${top}V${height}` }));
-      svg.append(draw("text", { x: across(tick), y: height + 16, "text-anchor": "middle" }, String(Number(tick.toPrecision(6)))));
+      svg.append(draw("text", { x: across(tick), y: height + 16, "text-anchor": "middle" }, String(Number(tick.toPrecision(6))).replace("-", "−")));
     }
     svg.append(draw("path", { class: "axis", d: `M${across(0)} ${top}V${height}` }));
     svg.append(draw("text", { x: (left + right) / 2, y: height + 38, "text-anchor": "middle" }, "difference (points)"));
@@ -222,17 +222,23 @@
     const made = make("div", "", { class: "versus" });
     const said = make("p", "", { class: "lead" });
     const whole = one.average;
-    if (whole) {
+    const says = (words, style) => {
+      const line = make("p", "", { class: "says" });
+      line.append(withBreaks("span", words, { class: `chip verdict ${style}` }));
+      made.append(line);
+    };
+    if (!whole) says("nothing to compare", "");
+    else {
       const tested = overTasks(one.found, whole);
       const words = isSame(one) ? "the same numbers" : tested ? (tested.isMore ? tested.side : "not separable") : whole.verdict;
       const isApart = words === "higher";
+      says(isApart ? `${second} higher${tested ? " in most tasks" : ""}` : words, isApart ? "well" : "");
       if (!whole.why && !isSame(one)) {
         const big = make("p", `${points(Math.abs(whole.difference))} `, { class: "big" });
         big.append(make("small", `${whole.p === null ? "" : `±${half(whole)}`} points`));
-        if (Number(points(Math.abs(whole.difference)))) big.append(withBreaks("small", `for ${second}`, {}));
+        if (!isApart && Number(points(Math.abs(whole.difference)))) big.append(withBreaks("small", `for ${second}`, {}));
         made.append(big);
       }
-      said.append(make("span", isApart ? `${second} higher${tested ? " in most tasks" : ""}` : words, { class: `chip verdict ${isApart ? "well" : ""}` }), " ");
     }
     const CAVEAT = "They were measured differently:";
     const [before, ...rest] = sentence(first, second, one).split(CAVEAT);
@@ -240,12 +246,17 @@
     made.append(said);
     return made;
   };
+  // As `with_end` of bot/pages/titles.py.
+  const withEnd = (letters, most) => (letters.length <= most ? letters : [...letters.slice(0, Math.ceil(most / 2)), "…", ...letters.slice(1 - Math.floor(most / 2))]).join("");
   // As `_short` of bot/pages/compare_page.py.
+  const LONGEST = 48; // letters of a name in sentences and heads
   const short = (titles) => {
     const models = titles.map((title) => title.replace(/\/[^/]*$/, ""));
     const lasts = (texts) => texts.map((text) => text.replace(/^.*\//, ""));
     if (new Set(models).size === 1) return lasts(titles);
-    return [lasts(models), models].find((each) => new Set(each).size === each.length) ?? titles;
+    const told = [lasts(models), models].find((each) => new Set(each).size === each.length) ?? titles;
+    const cut = told.map((name) => withEnd([...name], LONGEST));
+    return new Set(cut).size === cut.length ? cut : told;
   };
   // As `_upward` of bot/pages/compare_page.py.
   const upward = ([one, low], [other, high]) => {
@@ -261,8 +272,7 @@
   // As `_in_order` of bot/pages/compare_page.py.
   const MANY = 12;
   const MOST_DIFFERENT = 10;
-  const inOrder = (found) => {
-    const places = ids.map((_, task) => task);
+  const inOrder = (found, places) => {
     const off = (task) => (isDrawn(found.get(task)) ? Math.abs(found.get(task).difference) : -1);
     return places.length > MANY ? places.sort((one, other) => off(other) - off(one) || one - other) : places;
   };
@@ -301,7 +311,7 @@
       return count > 1 ? [`“${asked[i]}” is taken as ${shortest(name)}, the best of ${count} rows that have it in their names.`] : [];
     });
     $("status").classList.toggle("unseen", chosen.length !== 1 && !words.length);
-    $("status").textContent = [...words, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? "Choose a second row." : "Choose two to four rows."].join(" ");
+    $("status").textContent = [...words, chosen.length > 1 ? `${chosen.length} rows are compared.` : chosen.length ? `${found.filter(([name]) => name).length > 1 ? "This is one row twice. " : ""}Choose a second row.` : "Choose two to four rows."].join(" ");
     $("found").replaceChildren(...(chosen.length === 1 ? [near(chosen[0])] : []));
     if ($("begin")) $("begin").hidden = chosen.length > 0;
     if (chosen.length < 2) return;
@@ -310,28 +320,31 @@
     const compared = picked.slice(1).map((row, i) => upward([picked[0], heads[0]], [row, heads[i + 1]]));
     const hasAverages = (row) => picked[0].average !== null && row.average !== null;
     const byTask = compared.map(({ found: each }) => new Map(each.map((one) => [one.task, one])));
-    const order = inOrder(byTask[0]);
+    const order = inOrder(byTask[0], ids.map((_, task) => task).filter((task) => picked.some((row) => row.tasks[task])));
+    const averages = picked.some((row) => row.average !== null) ? [undefined] : []; // the line before those of the tasks
     const isLong = order.length > MANY;
     const [top, rest] = isLong ? [order.slice(0, MOST_DIFFERENT), order.slice(MOST_DIFFERENT)] : [order, []];
     const testsOf = (each) => compared.map((_, i) => each.map((task) => byTask[i].get(task)));
-    const pairs = testsOf(top).map((tests, i) => [hasAverages(picked[i + 1]) ? compared[i].average : undefined, ...tests]);
-    const titled = ["Average", ...top.map((task) => tasks[task])];
+    const pairs = testsOf(top).map((tests, i) => [...averages.map(() => (hasAverages(picked[i + 1]) ? compared[i].average : undefined)), ...tests]);
+    const titled = [...averages, ...top].map((task) => (task === undefined ? "Average" : tasks[task]));
     const [differ, caption] = settingLines(picked);
     const oddOf = new Map(picked.map((row) => [row, (odd[rows.indexOf(row)] || [])]));
     const scored = (titlesOf, taskOf, tests) => titlesOf.map((title, i) => line(title, [
       ...picked.map((row) => make("td", points(taskOf(i) === undefined ? row.average : row.tasks[taskOf(i)]?.[0]), { class: oddOf.get(row).includes(taskOf(i)) ? "n odd" : "n" })),
       ...tests.map((each) => difference(each[i])),
     ]));
-    const lines = scored(titled, (i) => top[i - 1], pairs);
+    const lines = scored(titled, (i) => [...averages, ...top][i], pairs);
     const minus = compared.map(({ low, high }) => `${high} minus ${low}`);
     const columns = ["Score", ...heads, ...headsOf(compared, heads[0])];
     const tested = `${pairs.flat().some((test) => test && test.p !== null) ? SCORES : UNTESTED} ${ROUNDED}`;
+    const notes = compared.some((one) => one.average) ? [...(minus.length === 1 ? [`Difference: ${minus[0]}.`] : []), tested] : [];
+    if ([...oddOf.values()].some((each) => each.length)) notes.push(ODD);
     const figures = make("div", "", { class: "figures" });
     const differs = compared.some((one) => one.average && !isSame(one));
     if (differs) figures.append(...pairs.map((tests, i) => figure(minus[i], titled, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
     const shownScores = document.createElement("div");
-    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(`${minus.length === 1 ? `Difference: ${minus[0]}. ` : ""}${tested}${[...oddOf.values()].some((each) => each.length) ? ` ${ODD}` : ""}`, columns, lines, chosen));
+    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(notes.join(" "), columns, lines, chosen));
     if (isLong) {
       const others = document.createElement("details");
       const restLines = scored(rest.map((task) => tasks[task]), (i) => rest[i], testsOf(rest));
@@ -339,12 +352,10 @@
       others.append(make("summary", summary), table("", columns, restLines, chosen, summary));
       shownScores.append(others);
     }
-    beside.append(...(differs ? [figures] : []), shownScores);
-    $("found").append(
-      ...compared.map((one) => verdict(one)),
-      beside,
-      table(caption, ["Setting", ...heads], differ, chosen),
-    );
+    const shownSettings = document.createElement("div");
+    shownSettings.append(table(caption, ["Setting", ...heads], differ, chosen));
+    beside.append(...(differs ? [figures] : []), shownScores, shownSettings);
+    $("found").append(...compared.map((one) => verdict(one)), beside);
   };
   $("compare").addEventListener("submit", (event) => {
     event.preventDefault();
