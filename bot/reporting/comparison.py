@@ -403,10 +403,20 @@ def comparison_json(
         "schema": SCHEMA,
         "measurements": [{"name": comparison.first}, {"name": comparison.second}],
         "settings": [
-            {"name": one.name, "values": list(one.values), "tasks": list(one.tasks), "effect": one.effect}
+            {
+                **_setting_object(one),
+                "effect": one.effect,
+                "explains": bool(one.effect) and not one.weak,
+                "breaks": one.breaks,
+            }
             for one in comparison.settings
         ],
         "equal": comparison.equal,
+        "recorded_once": [_setting_object(one) for one in comparison.recorded_once],
+        "only": [list(tasks) for tasks in comparison.only],
+        "is_same": comparison.is_same,
+        "over_tasks": _over_tasks_object(over_tasks(comparison)),
+        "unexplained": comparison.unexplained,
         "tasks": [_object(one) for one in comparison.tasks],
         "average": _object(comparison.average) if comparison.average else None,
         **(
@@ -421,6 +431,17 @@ def comparison_json(
             else {}
         ),
     }
+
+
+def _setting_object(one: SettingDifference) -> dict[str, Any]:
+    return {"name": one.name, "values": list(one.values), "tasks": list(one.tasks)}
+
+
+def _over_tasks_object(test: OverTasks | None) -> dict[str, Any] | None:
+    if test is None:
+        return None
+    verdict = test.side if test.is_more else "not separable"
+    return {"side": test.side, "wins": test.wins, "tasks": test.tasks, "p": test.p, "verdict": verdict}
 
 
 def _object(one: ComparedTask) -> dict[str, Any]:
@@ -444,6 +465,7 @@ def _object(one: ComparedTask) -> dict[str, Any]:
         "why": one.why or one.unpaired,
         "smallest": one.smallest if is_known else None,
         "pairs": pairs,
+        "less_is_better": one.less_is_better,
     }
 
 

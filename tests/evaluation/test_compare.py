@@ -895,6 +895,37 @@ def test_text_markdown_and_json_say_the_same(monkeypatch: pytest.MonkeyPatch) ->
     assert json.loads(json.dumps(report, allow_nan=False)) == report
 
 
+def test_json_has_each_fact_of_the_sentence_as_a_field_of_its_own() -> None:
+    other = changed(model_source="vllm")
+    report = comparison_json(comparison := compare(run(base()), run(other)))
+    named = {one["name"] for one in report["settings"] if one["explains"]}
+    said = report["sentence"].partition("They were measured differently: ")[2].partition(".")[0]
+    assert named == {part.partition(" (in ")[0] for part in said.split(", ") if part}
+    assert named
+    assert report["only"] == [[], []]
+    assert report["is_same"] is True
+    assert report["unexplained"] == comparison.unexplained
+    assert report["over_tasks"] is None  # the average has an error
+
+
+def test_json_has_the_test_over_tasks_where_the_average_has_no_error() -> None:
+    runs = [
+        dataclasses.replace(
+            found := run(base()),
+            tasks={
+                name: replace(task, stderr=None, counts=None, value=task.value + shift)
+                for name, task in found.tasks.items()
+            },
+        )
+        for shift in (0.0, 0.01)
+    ]
+    comparison = compare(*runs)
+    count = len(comparison.tasks)
+    tested = {"side": "higher", "wins": count, "tasks": count, "p": 2 * 0.5**count, "verdict": "higher"}
+    assert comparison_json(comparison)["over_tasks"] == pytest.approx(tested)
+    assert f"over tasks it is higher in {count} of {count}: more than chance" in sentence_of(comparison)
+
+
 def test_hostile_names_stay_text() -> None:
     data = deepcopy(base())
     data["results"]["x|`::error::`"] = {"alias": "x", "acc,none": 0.5, "acc_stderr,none": 0.05}

@@ -151,10 +151,10 @@ def _text(path: Path) -> str:
 
 
 class Repository:
-    """One local git repository, with a work tree or bare, whose root is `folder`."""
+    """One local git repository, with a work tree or bare, whose root is `folder`; `label` is what people call it."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, folder: Path, label: str = "") -> None:
+        self.folder, self.label = folder, label or str(folder)
         self._layout: GitLayout | None = None
         self._ours: Path | None = None
         self._talks: dict[tuple[str, ...], program.Talk] = {}
@@ -175,7 +175,7 @@ class Repository:
         if self._ours is None:
             layout = self.layout
             if layout is None:
-                raise Gone("git", f"there is no git repository {self.folder}")
+                raise Gone("git", f"there is no git repository {self.label}")
             ours = Path(tempfile.mkdtemp(prefix="leaderboard-bot-"))
             _link(ours, layout)
             self._end = weakref.finalize(self, _close, ours, self._talks)
@@ -200,7 +200,7 @@ class Repository:
         status, out, err = program.run(*args, git_dir=self.git_dir, data=data, more=variables, timeout=DEADLINE)
         if status:
             last = err.decode("utf-8", "replace").strip().rpartition("\n")[2]
-            raise Unavailable("git", f"{self.folder}: {' '.join(args[:2])}: {last or status}")
+            raise Unavailable("git", f"{self.label}: {' '.join(args[:2])}: {last or status}")
         return out
 
     def walk(self, *args: str) -> str:
@@ -294,7 +294,7 @@ class Repository:
         return Blob(oid, int(size))
 
     def _missing(self, oid: str) -> Unavailable:
-        return Unavailable("git", f"{self.folder}: the object {oid} is missing; `git fsck` in it says what else is")
+        return Unavailable("git", f"{self.label}: the object {oid} is missing; `git fsck` in it says what else is")
 
     def sizes(self, oids: Sequence[str]) -> dict[str, int]:
         """The size in bytes of each object that is a file."""
@@ -469,7 +469,7 @@ class Repository:
         try:
             self._talk(MOVES).ask(question, _see_committed)
         except Unavailable as error:
-            raise Stale(f"{self.folder}: {error.why}") from None
+            raise Stale(f"{self.label}: {error.why}") from None
 
 
 def _see_committed(answer: IO[bytes]) -> None:

@@ -32,10 +32,14 @@ TOGETHER = 100  # paths that one git looks for: it compares each file with each 
 
 @dataclass(frozen=True)
 class GitSource(Source):
-    """Reads the repository in `folder`, bare or not, always at a named commit; `name` is its name in evidence."""
+    """Reads the repository in `folder`, bare or not, always at a named commit; `name` is its name in evidence.
+
+    `label` is what people call it, the folder where it is "".
+    """
 
     folder: Path
     name: str = ""
+    label: str = ""
 
     @lazy_property
     def _asked(self) -> Counter[str]:
@@ -52,16 +56,16 @@ class GitSource(Source):
 
     @lazy_property
     def _repository(self) -> Repository:
-        return Repository(self.folder)
+        return Repository(self.folder, self.label)
 
     def head(self) -> str:
         """The commit of the branch that is checked out; of a bare repository that of its main branch."""
         repository = self._repository
         if repository.layout is None:
-            raise Refused("git", f"{self.folder} {_why_none(self.folder)}")
+            raise Refused("git", f"{repository.label} {_why_none(self.folder)}")
         commit = repository.resolve(repository.head())
         if not commit:
-            raise Refused("git", f"{self.folder} is a git repository without a commit")
+            raise Refused("git", f"{repository.label} is a git repository without a commit")
         return commit
 
     def changes(self, old: str | None, new: str) -> Iterator[Change]:
@@ -140,7 +144,7 @@ class GitSource(Source):
         if found.size > limit:
             raise TooLarge(f"more than {limit:,} bytes")
         self._repository.save_blob(found.oid, file)
-        check_file(file, oid, "git", f"{self.folder}: {path}")
+        check_file(file, oid, "git", f"{self._repository.label}: {path}")
         return True
 
     def read_content(self, oid: str, limit: int) -> bytes | None:
@@ -151,7 +155,7 @@ class GitSource(Source):
         kind, data = self._repository.content(oid, limit) or ("", b"")
         if kind != "blob":
             return None
-        check_file(BytesIO(data), oid, "git", str(self.folder))
+        check_file(BytesIO(data), oid, "git", self._repository.label)
         return data
 
     def close(self) -> None:
@@ -257,7 +261,7 @@ class GitPlatform(Platform):
 
     def open_source(self, name: str, opener: Opener) -> GitSource:
         """A repository of results. Raises CallError for `org/name` where there is no such folder."""
-        return GitSource(opener.folder / checked_folder(name, opener.folder), name)
+        return GitSource(opener.folder / checked_folder(name, opener.folder), name, name)
 
     def open_target(self, name: str, opener: Opener, form: Form, discussion: int | None) -> Folder:
         """A repository of rows; it is made when something is first written. Raises CallError as open_source does."""
@@ -266,7 +270,7 @@ class GitPlatform(Platform):
 
         checked_folder(name, opener.folder)
         folder = name if opener.folder == Path() else normpath(opener.folder.resolve() / name)
-        return Folder(folder, Keeper(opener))
+        return Folder(folder, Keeper(opener), name)
 
 
 PLATFORM = GitPlatform()

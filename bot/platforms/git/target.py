@@ -82,9 +82,9 @@ class LocalRepository(Repository):
     the process is killed. The work tree follows main.
     """
 
-    def __init__(self, folder: str, refs: tuple[str, ...]) -> None:
-        super().__init__(Path(folder))
-        self.name, self._refs, self._is_own = folder, refs, False
+    def __init__(self, folder: str, refs: tuple[str, ...], label: str = "") -> None:
+        super().__init__(Path(folder), label)
+        self._refs, self._is_own = refs, False
         self._followed: tuple[tuple[int, ...] | None, str] = (None, "")  # the index as we left it, and its tree
 
     def check(self) -> None:
@@ -94,12 +94,12 @@ class LocalRepository(Repository):
         if not program.is_recent():
             raise CallError("a target that is a folder needs git 2.34 or newer: install it")
         if self.folder.exists() and not self.folder.is_dir():
-            raise CallError(f"{self.name} is a file; a target is a folder, or hf://datasets/…, or github://…")
+            raise CallError(f"{self.label} is a file; a target is a folder, or hf://datasets/…, or github://…")
         # What begins with NEW is what the bot left behind.
         has_files = self.folder.is_dir() and not all(path.name.startswith(NEW) for path in self.folder.iterdir())
         if has_files and self.layout is None:  # asked last, for another process may just have made it
             is_none = "is not a git repository and not empty: run git init in it, or name another folder"
-            raise CallError(f"{self.name} {is_none}")
+            raise CallError(f"{self.label} {is_none}")
 
     def start(self) -> None:
         """Make the repository where there is none. Raises CallError if the folder cannot be made."""
@@ -112,7 +112,7 @@ class LocalRepository(Repository):
             for left in self.folder.glob(f"{NEW}*"):  # by a process that was killed, or was slower than another
                 rmtree(left, ignore_errors=True)
         except OSError as error:
-            raise CallError(f"{self.name}: cannot be written: {error.strerror}") from None
+            raise CallError(f"{self.label}: cannot be written: {error.strerror}") from None
 
     def _refuse_links(self) -> None:
         """See, once, that git writes to nothing outside: no link or file leads there. Raises CallError."""
@@ -120,7 +120,7 @@ class LocalRepository(Repository):
             return
         if not is_of(self.layout, self.folder):
             where = self.layout.common
-            raise CallError(f"{self.folder}: its .git leads to {where}, which does not lead back: name that instead")
+            raise CallError(f"{self.label}: its .git leads to {where}, which does not lead back: name that instead")
         places = [self.layout.common / "objects", *(self.layout.common / "objects").iterdir()]
         for root in {self.layout.common, self.layout.git_dir}:
             places += [path for name in WRITTEN for path in (root / name, *(root / name).rglob("*"))]
@@ -134,7 +134,7 @@ class LocalRepository(Repository):
         aside = Path(mkdtemp(prefix=NEW, dir=self.folder))
         status, _, said = program.run(*INIT, str(aside.resolve()), git_dir=None, timeout=DEADLINE)
         if status:
-            raise Unavailable("git", f"{self.name}: {said.decode('utf-8', 'replace').strip()}")
+            raise Unavailable("git", f"{self.label}: {said.decode('utf-8', 'replace').strip()}")
         with suppress(OSError):  # another process moved its own in before
             (aside / ".git").rename(self.folder / ".git")
 
@@ -157,7 +157,7 @@ class LocalRepository(Repository):
                     self._remove_locks()
                 lock.write(b"held\n")
             except OSError as error:
-                raise Unavailable("git", f"{self.name}: cannot be written: {error.strerror}") from None
+                raise Unavailable("git", f"{self.label}: cannot be written: {error.strerror}") from None
             try:
                 self._begin()
                 self._identify(root)
@@ -270,14 +270,17 @@ class LocalRepository(Repository):
 
 
 class Folder(Target):
-    """The target in one folder: the mark names the branch or file, so that nothing exists twice."""
+    """The target in one folder: the mark names the branch or file, so that nothing exists twice.
+
+    `name` is where it lies, for commands; `label` is what the settings call it, for people.
+    """
 
     name: str = ""
 
-    def __init__(self, folder: str, keeper: Keeper | None = None) -> None:
-        self.name = folder
+    def __init__(self, folder: str, keeper: Keeper | None = None, label: str = "") -> None:
+        self.name, self.label = folder, label or folder
         self._keeper = keeper or Keeper()
-        self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED, CLOSED, KEPT))
+        self._repository = LocalRepository(folder, (BRANCHES, MEMORY, MERGED, CLOSED, KEPT), label)
         self._seen: dict[Marker, tuple[tuple[str, ...], CurrentState]] = {}
         self._entries_seen = ""
         self._moved: dict[tuple[str, str], AbstractSet[str] | None] = {}
@@ -290,7 +293,7 @@ class Folder(Target):
         """See that there is something to read. Raises CallError where nothing is, and as `check` does."""
         self.check()
         if not self._repository.folder.exists():
-            raise CallError(f"{self.name}: there is no such folder")
+            raise CallError(f"{self.label}: there is no such folder")
 
     def head(self) -> str:
         """The commit at the main branch, "" if there is none yet."""
@@ -452,7 +455,7 @@ class Folder(Target):
         with self._repository.alone():
             paths, seen = self._seen.get(publication.mark, ((), None))
             if seen is not None and self._current_state(publication.mark, paths) != seen:
-                raise Stale(f"{self.name}: another process changed {publication.mark.key}")
+                raise Stale(f"{self.label}: another process changed {publication.mark.key}")
             match publication:
                 case OpenRequest() | UpdateRequest():
                     return self._propose(publication)
@@ -460,11 +463,11 @@ class Folder(Target):
                     return self._close(publication.mark)
                 case Commit():
                     self._commit(publication.files, publication.text)
-                    return f"{self.name}: {self._repository.main_ref.removeprefix('refs/heads/')}"
+                    return f"{self.label}: {self._repository.main_ref.removeprefix('refs/heads/')}"
                 case PostComment() | EditComment():
                     path = _comment_path(publication.mark)
                     self._commit({path: publication.text.body.encode()}, publication.text)
-                    return f"{self.name}: {path}"
+                    return f"{self.label}: {path}"
 
     def _propose(self, publication: OpenRequest | UpdateRequest) -> str:
         mark, main = publication.mark, self._repository.main
@@ -480,7 +483,7 @@ class Folder(Target):
         commit = self._repository.write_commit(main, files, commit_message(publication.text), after=after)
         for ref in (branch, memory):  # in this order: a request that is remembered and not there was declined
             self._repository.move_refs([(ref, self._repository.resolve(ref), commit)])
-        return f"{self.name}: branch {branch.removeprefix('refs/heads/')}"
+        return f"{self.label}: branch {branch.removeprefix('refs/heads/')}"
 
     def _with_kept(self, files: Mapping[str, bytes | None], earlier: str = "") -> Mapping[str, bytes | None]:
         """The files with those that rows have the target keep; a commit `earlier` of a request may have them."""
@@ -506,7 +509,7 @@ class Folder(Target):
         both = [path for path, oid in theirs.items() if of_main.get(path, oid) != oid]
         if both:
             why = f"main and people in the request changed {examples(both)}: merge main into {branch[:12]}"
-            raise Refused("git", f"{self.name}: {why}")
+            raise Refused("git", f"{self.label}: {why}")
         return {path: repository.read_blob(oid) if oid else None for path, oid in theirs.items()}
 
     def _close(self, mark: Marker) -> str:
@@ -518,7 +521,7 @@ class Folder(Target):
         for ref in (MEMORY + mark.key, BRANCHES + mark.key):
             if old := self._repository.resolve(ref):
                 self._repository.move_refs([(ref, old, "")])
-        return f"{self.name}: closed {mark.key}{more}"
+        return f"{self.label}: closed {mark.key}{more}"
 
     def _commit(self, files: Mapping[str, bytes | None], text: PostText) -> None:
         main = self._repository.main
@@ -535,7 +538,7 @@ class Folder(Target):
             return False
         with self._repository.alone():
             if self._entries_at(self._repository.main) != self._entries_seen:
-                raise Stale(f"{self.name}: another process changed the entries")
+                raise Stale(f"{self.label}: another process changed the entries")
             self._forget_merged()
             files = self.board_files(board)
             if files:

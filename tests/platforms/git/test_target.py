@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from bot.errors import Refused, Unwritable
+from bot.errors import CallError, Refused, Unwritable
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.git.target import Folder
+from bot.platforms.platform import Access, Opener
 from bot.publishing.entry import Entry, parse_entry
 from bot.publishing.publication import DesiredState, Form, PostText, entry_marker, file_marks, plan_mark, rolling_mark
 from bot.service.publish.one_call import publish
@@ -69,6 +70,22 @@ def test_the_rows_of_a_board_are_those_of_its_own_requests_and_comments(folder: 
 
     assert Folder(str(folder)).read_keys("tiny") == {KEY}
     assert Folder(str(folder)).read_keys("small") == {other.key}
+
+
+def test_what_people_read_of_a_folder_calls_it_as_the_settings_do(tmp_path: Path) -> None:
+    (tmp_path / "ours").mkdir()
+    opener = Opener(Access(), tmp_path / "ours")
+    target = opener.target("../board")
+    (done,) = publish([entry()], target, "pull-request")
+
+    assert done.where == f"../board: branch {BRANCH}"
+    assert target.name == str(tmp_path / "board")  # commands name where it lies
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(CallError, match=r"^\.\./file is a file;"):
+        opener.target("../file").check()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(Refused, match=r"\.\./empty is not a git repository"):
+        opener.source("../empty").head()
 
 
 def test_publishing_twice_changes_no_ref(folder: Path) -> None:
