@@ -45,6 +45,7 @@ from bot.evaluation.task import Task
 from bot.evaluation.toml_file import toml_key, toml_text
 from bot.platforms.git.repository import root_of
 from bot.platforms.inputs import GITHUB_FILE, Place, commit_dates, in_repositories, with_commits
+from bot.publishing.layout import RowChange
 from bot.publishing.tables.adopt import (
     NOT_GIVEN,
     MappingColumn,
@@ -56,6 +57,7 @@ from bot.publishing.tables.adopt import (
     is_near,
     leading,
     match_columns,
+    mean_of,
     name_column,
     one_row_each,
     printed,
@@ -72,7 +74,7 @@ from bot.publishing.tables.find import FoundTable, ModelFiles, find_tables, name
 from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.markdown_sheet import MarkdownSheet, named, tables_of
-from bot.publishing.tables.rows import RANKS
+from bot.publishing.tables.rows import RANKS, MappedRows
 from bot.publishing.tables.sheet import is_title
 from bot.publishing.tables.table_layout import WORKFLOWS, check_not_generated
 from bot.publishing.tables.values import RowView, lookup
@@ -85,6 +87,9 @@ MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
 RECORDS = "# The entry of each row is stored beside the table, so that `site` and `verify` cover the row."
 ELSEWHERE = "# Models of other tables of the file get no row here."
+FIRST = "# The table shows so many rows: a new one gets a place among them, or none."
+OF_FIRST = re.compile(r"(?i)\b(top|first|best|highest|leading)\b")
+FEWEST_BELOW, MOST_BELOW = 3, 0.8  # models below the last row, and their share of those that have none
 NOT_IN_FORMS = "none of the forms that were tried gives its numbers"
 NO_HEADING = "(no heading)"
 FILLED = "people fill it"  # the note of a column that needs no decision
@@ -262,7 +267,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
         leads, others = _leading(draft, matching)
         mean_of = replace(matching, matched=tuple(others))
         whole = drafted(mean_of) if leads and _is_mean(leads[0], draft.scored(others)) else draft
-        if not whole.has_own_average:
+        if not whole.has_own_average and not _gives_more(leads[0], whole):
             draft, matching = whole, mean_of
         elif leads and all(can_be_beside(one.reading) for one in others):
             ranking = f"the board ranks by {leads[0].column.label} alone, as the table does: the others do not count"
@@ -273,12 +278,21 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     text, board, columns = draft.text, draft.board, draft.columns
     declared = board.judgement.leaderboard
     elsewhere = _elsewhere(table, models, found, names)
-    mapping = _mapping(board, columns, keys, sorted({one.model.id for one in board.new} & elsewhere.keys()))
-    options = TableOptions.model_validate({**tomllib.loads(mapping)["table"], "format": table.written})
+    apart = sorted({one.model.id for one in board.new} & elsewhere.keys())
+    mapping, options = _mapping(board, columns, keys, apart)
+    below = _below(board, options)
+    if below:
+        elsewhere = {name: where for name, where in elsewhere.items() if name not in below}
+        apart = [name for name in apart if name not in below]
+        mapping, options = _mapping(board, columns, keys, apart, first=len(found.grid))
     report = Recomputed(board, options, declared, len(matching.columns))
     source, paths = source_of(results, endings({one.path: one.result for one in parsed if one.result is not None}))
     unsure = [row for row in ambiguous if row not in by_numbers]
-    notes = tuple(_notes(board, columns, unsure, by_numbers, elsewhere))
+    new = _new_rows(board, columns, {*elsewhere, *below})
+    notes = (*_notes(board, columns, unsure, by_numbers, elsewhere), *new)
+    if below:
+        first = f"the first {len(found.grid)} rows by {options.sorted_by}, as `first` says"
+        notes = (*notes, visible(f"the table shows {first}: {counted(len(below), 'model')} below these get no row"))
     notes = (*notes, visible(ranking)) if ranking else notes
     notes = notes if at else (*notes, *_other_tables(found))
     if unused := _of_few_files(measured, rows, found):
@@ -503,6 +517,15 @@ def _is_mean(lead: Matched, others: Sequence[Matched]) -> bool:
     )
 
 
+def _gives_more(lead: Matched, whole: _Drafted) -> bool:
+    """Tell whether a number of the files is the table's in each row, and the average that it may be is not."""
+    average = next(one.keys for one in whole.columns if one.keys is not None and _shows(one, "average"))
+    views = {row: view for row, view in whole.board.views.items() if row in lead.fits}
+    means = {row: mean_of(view, average["value"], average.get("unit")) for row, view in views.items()}
+    fits = (lead.column.fits(row, mean, is_fraction=False) for row, mean in means.items() if mean is not None)
+    return lead.fitting == lead.covered and not all(fits)
+
+
 def _leading(draft: _Drafted, matching: Matching) -> tuple[list[Matched], list[Matched]]:
     """The column that ranks the rows, if one does, and the others."""
     first = leading(draft.board.found, draft.columns, {one.id: one for one in draft.tasks})
@@ -543,9 +566,7 @@ def _columns(
         else:
             beside = f"{one.column.label.lower()} raw" in labels
             columns.append(task_column(one, tasks[name], beside_raw=beside))
-    entries, judged = board.entries, board.judged
-    rows = {row: entry for row, one in judged.items() if (entry := entries.get(one.key.text)) is not None}
-    views = {row: RowView(entry, declared) for row, entry in rows.items()}
+    views = board.views
     average = average_column(matching, views, {column.column_path for column in columns})
     columns += [average] if average else []
     columns += text_columns(found, views, {column.column_path for column in columns})
@@ -599,7 +620,8 @@ def _mapping(
     columns: Sequence[MappingColumn],
     keys: Sequence[tuple[ColumnPath, str]],
     without: Sequence[str],
-) -> str:
+    first: int | None = None,
+) -> tuple[str, TableOptions]:
     """The tables of the settings that describe the table; what nobody is sure of is a comment with TODO."""
     place, name = board.found.place, next(one for one in columns if one.column_path == board.found.name)
     key = [name.label, *(".".join(column_path) for column_path, _ in keys)]
@@ -610,6 +632,7 @@ def _mapping(
     lines += [f"decimal = {toml_text(place.decimal)}"] if place.decimal != "." else []
     lines += [f"key = {toml_text(key)}"]
     lines += [f"sorted_by = {toml_text(by.label)}"] if by else []
+    lines += [FIRST, f"first = {first}"] if first else []
     lines += [UPDATE, 'on_existing = "update"', RECORDS, "records = true"]
     lines += [ELSEWHERE, f"without = {toml_text(without)}"] if without else []
     if why := _why_generated(board):
@@ -623,7 +646,27 @@ def _mapping(
             lines += [f"{key} = {toml_text(value)}" for key, value in _keys_of(column).items() if key != "names"]
             lines += [f"[table.columns.{toml_key(column.label)}.names]"]
             lines += [f"{toml_key(model)} = {toml_text(text)}" for model, text in column.keys["names"].items()]
-    return "\n".join(lines) + "\n"
+    text = "\n".join(lines) + "\n"
+    return text, TableOptions.model_validate({**tomllib.loads(text)["table"], "format": board.table.written})
+
+
+def _below(board: JudgedTable, options: TableOptions) -> set[str]:
+    """The models of the results that have no row because the table shows the best ones alone; none where it shows all.
+
+    So it is where most of many others would be below the last row, and the number of rows is a round one, or the
+    heading says so.
+    """
+    count, grid = len(board.found.grid), board.found.grid
+    if options.sorted_by is None or len(board.rows) < count:
+        return set()
+    rows = MappedRows(options, board.judgement.leaderboard)
+    new = rows.edit(grid, [RowChange(one.key, one) for one in board.new]).insertions
+    last = {one.wanted.change_key for one in new if one.before == count}
+    above = [grid.plain(one) for one in grid.table.above] if isinstance(grid, MarkdownSheet) else []
+    is_said = any(OF_FIRST.search(one) for one in above)
+    is_short = is_said or (count in {3, *range(5, 105, 5)} and 2 * len(new) > count)
+    is_most = len(last) >= FEWEST_BELOW and len(last) >= MOST_BELOW * len(new)
+    return {one.model.id for one in board.new if one.key in last} if is_short and is_most else set()
 
 
 def _keys_of(column: MappingColumn) -> dict[str, Any]:
@@ -720,9 +763,13 @@ def _notes(
         tables = examples(list(dict.fromkeys(elsewhere[one] for one in others)))
         models = f"{counted(len(others), 'model')} of another table of the file ({tables})"
         yield visible(f"no row here, as `without` says, for {models}: {first_few(others, MOST_NAMES)}")
+
+
+def _new_rows(board: JudgedTable, columns: Sequence[MappingColumn], left: Collection[str]) -> Iterator[str]:
+    """Which models would be a new row, or have no value for one; those of `left` get none."""
     needed = [one.keys["value"] for one in columns if one.keys and "value" in one.keys and "missing" not in one.keys]
     views = {one.model.id: RowView(one, board.judgement.leaderboard) for one in board.new}
-    free = {name: [lookup(value, view) for value in needed] for name, view in views.items() if name not in elsewhere}
+    free = {name: [lookup(value, view) for value in needed] for name, view in views.items() if name not in left}
     whole, incomplete = ([one for one in free if (None in free[one]) is is_gap] for is_gap in (False, True))
     if whole:
         said = f"{counted(len(whole), 'model')} of the results would be a new row: {first_few(whole, MOST_NAMES)}"

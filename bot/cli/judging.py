@@ -181,12 +181,16 @@ def watches_beside(declaration: str) -> list[Watch]:
     return [one for one in watches if (path.parent / one.leaderboard).resolve() == Path(declaration).resolve()]
 
 
-def warn_of_tables(judgement: Judgement, declaration: str) -> None:
-    """Say which rows have no place in the tables that the settings beside a local declaration map, and why."""
+def warn_of_tables(judgement: Judgement, declaration: str) -> bool:
+    """Say which rows have no place in the tables that the settings beside a local declaration map, and why.
+
+    Tell whether one of them has all tasks: what is missing may still come, and then nothing is wrong.
+    """
+    is_refused = False
     with suppress(BotError):  # `beside` told it
         tables = [one.table for watch in watches_beside(declaration) for one in watch.targets if one.table is not None]
         if not tables:
-            return
+            return False
         from bot.publishing.layout import RowChange
         from bot.publishing.tables.rows import MappedRows
 
@@ -199,8 +203,10 @@ def warn_of_tables(judgement: Judgement, declaration: str) -> None:
                 except Unwritable as error:
                     if entry.model.id not in table.without:
                         refused.setdefault(str(error), []).append(entry.model.id)
+                        is_refused |= not entry.coverage.missing
             for why, models in refused.items():
                 warn(visible(f"{table.path} gets no row of {examples(models)}: {why}"))
+    return is_refused
 
 
 def _say_beside(

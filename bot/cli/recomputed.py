@@ -60,6 +60,12 @@ class JudgedTable:
         return {row: judged[0] for row, judged in found.items() if judged}
 
     @cached_property
+    def views(self) -> dict[int, RowView]:
+        """What each row of the table can show, where the results make an entry of it."""
+        rows = {row: entry for row, one in self.judged.items() if (entry := self.entries.get(one.key.text)) is not None}
+        return {row: RowView(entry, self.judgement.leaderboard) for row, entry in rows.items()}
+
+    @cached_property
     def new(self) -> list[Entry]:
         """The entries that no row of the table shows."""
         there = {row.key.text for row in self.judged.values()}

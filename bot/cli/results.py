@@ -88,7 +88,7 @@ def check(
         jobs=jobs,
         samples=samples,
     )
-    warn_of_tables(judgement, leaderboard)
+    is_refused = warn_of_tables(judgement, leaderboard)
     if not _names_leaderboard(context):
         _refuse_others(judgement, paths, "check")
         _warn_of_other(judgement)
@@ -118,7 +118,7 @@ def check(
     if any(not one.model.id for one in results.values()):  # these share a row; their paths may tell whose they are
         warn_proposed(proposed_names(results), "check")
     is_contradicted = any(found["severity"] == "error" for one in logs for found in one["findings"])
-    raise typer.Exit(1) if is_contradicted else end(judgement)
+    raise typer.Exit(1) if is_contradicted or is_refused else end(judgement)
 
 
 def _names_leaderboard(context: typer.Context) -> bool:

@@ -54,7 +54,8 @@ class Draft:
     `files` holds only paths whose bytes change, None if the file goes; they belong into one commit. `refused` gives
     for each row that cannot be laid out the reason in one sentence; the other rows go on. `cells` is what a request
     shows of each row that changes. `remarks` are sentences about what a person has to bring up to date. `renamed` has
-    the names that people gave to rows, by their columns.
+    the names that people gave to rows, by their columns. `below` are rows that a table lacks because it shows
+    the first ones alone.
     """
 
     files: Mapping[str, bytes | None] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Draft:
     cells: Mapping[str, tuple[CellChange, ...]] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    below: Sequence[str] = ()
 
 
 class Layout(Protocol):

@@ -527,6 +527,11 @@ def disputed_remark(entry: Entry, first: str) -> str:
     return f"- {name} was first submitted in {code(first)}, from other files than those of this change"
 
 
+def below_text(rows: int) -> str:
+    """Say that rows have no place in a table that shows the first ones alone."""
+    return f"{counted(rows, 'row')} below the first ones, which are all that the table shows"
+
+
 def renamed_text(key: str, names: Mapping[str, str]) -> str:
     """What to say of a row to which a person gave another name, by its columns."""
     said = ", ".join(f"{code(name)} in {code(column)}" for column, name in names.items())

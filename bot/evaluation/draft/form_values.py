@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from itertools import combinations
+from math import isclose
 from typing import Any
 
 from bot.evaluation.benchmarks.catalogue import catalogue
@@ -400,7 +401,7 @@ def _others(node: _Node, way: _Way, fewest: float) -> Iterator[DraftedValue]:
 def _is_score(key: str, numbers: Mapping[str, _Node], *, is_searched: bool) -> bool:
     """Tell whether a number may be a score: a mean beside several numbers follows from them.
 
-    A table may show one that is called a mean and is none of the numbers beside it.
+    A table may show one that is called a mean and is not exactly that of the numbers beside it.
     """
     words = words_of(key)
     if words in AVERAGES and len(numbers) > 2:
@@ -416,7 +417,7 @@ def _is_mean(key: str, numbers: Mapping[str, _Node]) -> bool:
     if not beside or any(len(one) != len(own) for one in beside):
         return True
     means = [sum(values) / len(values) for values in zip(*beside, strict=True)]
-    return all(abs(mean - value) <= SAME * max(1.0, abs(value)) for mean, value in zip(means, own, strict=True))
+    return all(isclose(mean, value, rel_tol=1e-9, abs_tol=1e-9) for mean, value in zip(means, own, strict=True))
 
 
 def _pairs(node: _Node) -> Iterator[tuple[str, str, bool]]:

@@ -124,6 +124,11 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
                 f"{choice.reading.metric} of {choice.reading.task.id} gives its numbers, and the column "
                 f"{clash.column.label} already counts these subtasks: a declaration counts each subtask once"
             )
+    for one, other in permutations(found, 2):
+        if one.fitting < one.covered and other.fitting == other.covered and _is_same(one.reading, other.reading):
+            unsure[one.column.column_path] = (
+                f"{_said(one.reading)} gives {_in_rows(one)}, and all of {other.column.label}: this is another number"
+            )
     for one, other in [pair for pair in permutations(found, 2) if _is_swapped(*pair)]:
         unsure[one.column.column_path] = _disagreement(_tried(one.column, _given(other.reading, rows)), one)
     return Matching(table, tuple(one for one in found if one.column.column_path not in unsure), columns, unsure)
@@ -310,6 +315,11 @@ def _clash(one: TaskReading, other: TaskReading) -> bool:
     return not _is_one_task(one, other)
 
 
+def _is_same(one: TaskReading, other: TaskReading) -> bool:
+    """Tell whether two readings give the same value."""
+    return one.leaf_ids == other.leaf_ids and _is_one_task(one, other) and _is_normalized(one) == _is_normalized(other)
+
+
 def _is_one_task(one: TaskReading, other: TaskReading) -> bool:
     if one.task.id == other.task.id and one.column is None:
         return True
@@ -381,15 +391,16 @@ def printed(column: NumberColumn) -> dict[str, Any]:
 def average_column(matching: Matching, views: Mapping[int, RowView], taken: set[ColumnPath]) -> MappingColumn | None:
     """The column of the declaration's average, else that of the mean of raw values; None if no column surely is one.
 
-    Beside one task, another column is near its score in many rows by what both measure.
+    Where one task counts, another column is near its score in many rows by what both measure.
     """
+    counting = next((len(view.leaderboard.tasks) for view in views.values()), 0)
     free = [column for column in matching.columns if column.column_path not in taken and not column.fault]
     for (accessor, unit), column in product(MEANS, free if matching.matched else ()):
-        means = {row: _mean(view, accessor, unit) for row, view in views.items() if row in column.numbers}
+        means = {row: mean_of(view, accessor, unit) for row, view in views.items() if row in column.numbers}
         fits = {row: column.fits(row, mean, is_fraction=False) for row, mean in means.items() if mean is not None}
         is_named = _is_named_average(column.column_path)
         found = Matched(column, matching.matched[0].reading, fits)
-        is_sure = _is_sure(found, len(MEANS)) and (len(matching.matched) > 1 or found.fitting == found.covered)
+        is_sure = _is_sure(found, len(MEANS)) and (counting > 1 or found.fitting == found.covered)
         if found.fitting and (is_sure or (is_named and found.fitting * 2 >= len(fits))):
             keys = {"value": accessor, "unit": unit} if unit else {"value": accessor}
             return MappingColumn(column.column_path, keys | printed(column))
@@ -415,7 +426,7 @@ def with_rounding(column: MappingColumn, grid: Grid, views: Mapping[int, RowView
     return column if best == get_args(Rounding)[0] else replace(column, keys={**keys, "rounding": best})
 
 
-def _mean(view: RowView, accessor: str, unit: Unit | None) -> float | None:
+def mean_of(view: RowView, accessor: str, unit: Unit | None) -> float | None:
     """An average of a row, None if it has none, or if nobody can take the mean of these raw values."""
     try:
         mean = lookup(accessor, view)

@@ -141,12 +141,12 @@ def desired_table(wanted: WantedTable, state: CurrentState) -> DesiredTable:
         desired = DesiredState(state.request.text, state.request.files, stays=True)
         refused, written = {key: why for key, why in refused.items() if key not in asked}, {}
     else:
-        right = {key: entry for key, entry in there.items() if key in current | on_main}
+        right = {key: entry for key, entry in there.items() if key in (current | on_main).difference(draft.below)}
         desired = _drafted(wanted, state, draft, going, right)
         written = {
             key: WrittenRow(entry, entry if key in on_main else published.get(key))
             for key, entry in rows.items()
-            if key not in left and key not in draft.refused
+            if key not in left and key not in draft.refused and key not in draft.below
         }
     withdrawn = (wanted.rows.keys() - rows.keys()) - draft.refused.keys()
     return DesiredTable(desired, draft, asked - on_main, left - on_main, refused, written, withdrawn)

@@ -53,13 +53,15 @@ class Insertion:
 class TableEdit:
     """All changes of one table; `refused` gives the reason for each row that is left out.
 
-    `renamed` has, by the key of its change, the name that a person gave to a row, by its column.
+    `renamed` has, by the key of its change, the name that a person gave to a row, by its column. `below` are new rows
+    that the table does not show, because it shows the first ones alone.
     """
 
     updates: Sequence[Update] = ()
     insertions: Sequence[Insertion] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    below: Sequence[str] = ()
 
 
 class KeyIndex:

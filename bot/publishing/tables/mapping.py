@@ -119,7 +119,8 @@ class TableOptions(TargetOptions):
     in it the rows are: a place (`leaderboards[name=Verified].results`), or the heading or the HTML comment above a
     Markdown table. `keyed` means that the rows are the members of an object, and the one column
     in `key` is the member's name. `key` are the columns that tell rows apart. `sorted_by` is the column by which a new
-    row finds its place; without it the row goes to the end. `decimal` is the decimal mark of a CSV file. `hand_edited`
+    row finds its place; without it the row goes to the end. With `first` the table shows so many rows, and a new row
+    below these is left out. `decimal` is the decimal mark of a CSV file. `hand_edited`
     says that people edit the file, although it looks generated. `records` keeps the entry of each row that is written,
     and its declaration, beside the table. `without` are models whose results are read, and get no row here.
     """
@@ -139,6 +140,7 @@ class TableOptions(TargetOptions):
     ]
     on_existing: Literal["update", "refuse"] = "refuse"
     sorted_by: Name | None = None
+    first: Annotated[int, Field(ge=1, le=10_000, strict=True)] | None = None
     decimal: Literal[".", ","] = "."
     hand_edited: StrictBool = False
     records: StrictBool = False
@@ -165,6 +167,8 @@ class TableOptions(TargetOptions):
         for label in (*self.key, *([self.sorted_by] if self.sorted_by else [])):
             if label not in self.columns:
                 raise ValueError(f"the column {label!r} of key or sorted_by is not in columns")
+        if self.first is not None and self.sorted_by is None:
+            raise ValueError("first needs sorted_by, the column that says which rows are the first")
         if any(self.columns[label].default is not None for label in self.key):
             raise ValueError("a key column needs a value or a template; a default is the same in every row")
         if self.sorted_by and self.columns[self.sorted_by].default is not None:

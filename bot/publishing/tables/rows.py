@@ -201,7 +201,11 @@ class MappedRows:
                 refused[change.key] = str(error)
         updates = [each for each in decided if isinstance(each, Update)]
         new = planner.in_order([each for each in decided if isinstance(each, Insertion)])
-        return TableEdit(updates, new, refused | dict(self.withdrawn(planner, changes)), planner.renamed)
+        most = self.options.first or len(grid) + len(new)
+        shown = [each for number, each in enumerate(new) if each.before + number < most]
+        below = [each.wanted.change_key for each in new if each not in shown]
+        refused |= dict(self.withdrawn(planner, changes))
+        return TableEdit(updates, shown, refused, planner.renamed, below)
 
     @property
     def names(self) -> set[str]:
@@ -229,6 +233,9 @@ class MappedRows:
                     if wrong:
                         rows = _named(after, wrong, self.key)
                         yield f"The column {code(column_path[0])} is not renumbered. Out of date: {rows}."
+        if self.options.first is not None and len(after) > self.options.first and edit.insertions:
+            last = _named(after, range(self.options.first, len(after)), self.key)
+            yield f"The table shows the first {self.options.first} rows. For a person to remove below these: {last}."
         for column_path in grid.column_paths:
             yield from _without_spread(grid, edit, column_path)
             yield from _bold(grid, after, self.key, column_path)

@@ -150,12 +150,12 @@ class TextLayout(TableLayout):
         sheet = self.grid(current)
         splices, edit = self._splices(sheet, self.rows.edit(sheet, changes))
         if not splices:
-            return Draft(refused=edit.refused, renamed=edit.renamed)
+            return Draft(refused=edit.refused, renamed=edit.renamed, below=edit.below)
         new = to_bytes(spliced(sheet.text, splices), current[self.options.path])
         after = open_sheet(new, self.options)
         prove(sheet, after, edit)
         remarks = tuple(self.rows.remarks(sheet, after, edit))
-        return Draft({self.options.path: new}, edit.refused, changes_of(sheet, edit), remarks, edit.renamed)
+        return Draft({self.options.path: new}, edit.refused, changes_of(sheet, edit), remarks, edit.renamed, edit.below)
 
     def _splices(self, sheet: Sheet, edit: TableEdit) -> tuple[list[Splice], TableEdit]:
         """The characters that change, and the edit without the rows that cannot be written."""
@@ -225,10 +225,10 @@ class ParquetLayout(TableLayout):
             growth.update(num_bytes=memory, dataset_size=memory, num_examples=len(edited) - len(grid))
             growth.update(download_size=len(data) - len(current[path]))
         if not files:
-            return Draft(refused=edit.refused, renamed=edit.renamed)
+            return Draft(refused=edit.refused, renamed=edit.renamed, below=edit.below)
         files |= counted_card(current.get(CARD, b""), shards, growth)
         remarks = tuple(self.rows.remarks(shards, Shards(after), edit))
-        return Draft(files, edit.refused, changes_of(shards, edit), remarks, edit.renamed)
+        return Draft(files, edit.refused, changes_of(shards, edit), remarks, edit.renamed, edit.below)
 
 
 def open_sheet(data: bytes, options: TableOptions) -> Sheet:

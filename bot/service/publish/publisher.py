@@ -74,7 +74,7 @@ class PlacedRows:
     """Where rows are, by key, and why the target cannot have some of those that are nowhere.
 
     `requests` are those that wait for a merge, `moot` the rows that one of them proposes as they are on main. `notes`
-    are sentences for people about single rows.
+    are sentences for people about single rows. `below` are the rows that a table of the first ones does not show.
     """
 
     places: Mapping[str, Place]
@@ -82,6 +82,7 @@ class PlacedRows:
     requests: OpenRequests = field(default_factory=OpenRequests)
     moot: Collection[str] = ()
     notes: Sequence[str] = ()
+    below: Collection[str] = ()
 
 
 @dataclass

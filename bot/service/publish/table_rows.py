@@ -21,7 +21,7 @@ from bot.publishing.publication import CurrentState, DesiredState, Marker, rolli
 from bot.publishing.row_requests import EDITED
 from bot.publishing.tables.desired import DesiredTable, WantedTable, WrittenRow, desired_table, effect_of
 from bot.publishing.tables.table_layout import TableLayout, table_layout
-from bot.publishing.texts import renamed_text
+from bot.publishing.texts import below_text, renamed_text
 from bot.service.context import target_link
 from bot.service.publish.gate import Look
 from bot.service.publish.ledger import OpenRequests, observe_rows
@@ -83,9 +83,9 @@ class TableRows(TargetRows[str]):
         self.seen = wanted, table, state
         shown = {key: cells for key, cells in table.draft.cells.items() if key not in table.proposed}
         decided = self.context.state.decided(self.settings.to)
+        why = {**dict.fromkeys(table.draft.below, below_text(1)), **table.refused}
         planned = [
-            planned_cells(row, shown.get(row.key, ()), decided.get(row.key, ()), table.refused.get(row.key, ""))
-            for row in rows
+            planned_cells(row, shown.get(row.key, ()), decided.get(row.key, ()), why.get(row.key, "")) for row in rows
         ]
         taken = sum(one.action == "restored" for one in planned)
         self.count = max(len(self.known) - taken, wanted.layout.count(state.files))
@@ -149,14 +149,16 @@ class TableRows(TargetRows[str]):
         if self.seen is None:
             return PlacedRows({})
         wanted, table, state = self.seen
-        there = {look.key for look in looks if look.planned.action == "unchanged"} - table.refused.keys()
+        below = set(table.draft.below)
+        there = {look.key for look in looks if look.planned.action == "unchanged"} - table.refused.keys() - below
         places: dict[str, Place] = dict.fromkeys(there, "main")
         places |= dict.fromkeys(there & table.proposed, "open")
         places |= dict.fromkeys(there & table.left, "declined")
         requests = OpenRequests(int(state.request is not None), *effect_of(wanted, table, state))
         moot = sorted(there)[:1] if state.request is not None and not table.proposed else ()
         notes = [renamed_text(*one) for one in sorted(table.draft.renamed.items())]
-        return PlacedRows(places, table.refused, requests, moot, [*notes, *self._without_a_row()])
+        notes += [below_text(len(below))] if below else []
+        return PlacedRows(places, table.refused, requests, moot, [*notes, *self._without_a_row()], below)
 
     def _without_a_row(self) -> Iterator[str]:
         """Say which names of `without` are those of no accepted row."""

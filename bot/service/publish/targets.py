@@ -170,7 +170,8 @@ class Targets:
             accepted = rows.accepted()
             placed = rows.places(accepted)
             refused = {**self.waiting.get(settings.to, {}), **placed.refused}
-            ledger = make_ledger(self.context, settings.to, accepted, placed.places, refused)
+            shown = {key: digest for key, digest in accepted.items() if key not in placed.below}
+            ledger = make_ledger(self.context, settings.to, shown, placed.places, refused)
             own: dict[str, str] = {}
             if self.context.dry_run and settings.kind == "entries":  # for people; a service looks at no row for it
                 own = own_sources(target.scan_entries().of(self.context.leaderboard.id), {self.context.watch.source})
