@@ -22,9 +22,29 @@ from bot.platforms.github.source import GitHubSource
 from bot.platforms.inputs import Place, entries_below, hub_places, read_file
 from bot.platforms.platform import Access
 from bot.platforms.source import Change, TooLarge, is_wanted
+from bot.service.settings.config import Watch
 
 MAGIC = frozenset("*?[")
 MOST_ELSEWHERE = 20  # files of a model in other folders that are read for one sentence
+
+
+def watched(watches: Iterable[Watch], leaderboard: str, trigger: TriggerContext) -> tuple[str, ...]:
+    """The patterns of the files that watches of a declaration in the workspace are about, from the workspace's root.
+
+    Those of a watch of a repository are the workspace's own; a folder outside of the workspace has none in it.
+    """
+    found: dict[str, None] = {}
+    for watch in watches:
+        start = ""
+        if "://" not in watch.source:
+            folder = (trigger.workspace / leaderboard).parent / watch.source
+            if not folder.resolve().is_relative_to(trigger.workspace.resolve()):
+                continue
+            start = folder.resolve().relative_to(trigger.workspace.resolve()).as_posix()
+        for path in watch.paths:
+            sign = "!" if path.startswith("!") else ""
+            found[f"{sign}{Path(start, path.removeprefix('!')).as_posix()}"] = None
+    return tuple(found)
 
 
 def gather(inputs: Inputs, trigger: TriggerContext, source: GitHubSource, access: Access) -> list[Place]:

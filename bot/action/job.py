@@ -83,8 +83,6 @@ def read_inputs(environ: Mapping[str, str]) -> Inputs:
     mode = one_of(environ, "mode", get_args(Mode))
     if mode != "check" and not text("to"):
         raise CallError(f"the input `to` names no target, and `mode: {mode}` needs one")
-    if not results:
-        raise CallError("the input `results` names no path: give paths, globs or hf://… addresses, one a line")
     for line in results:
         if len(words := line.split()) > 1 and all("*" in word for word in words):
             raise CallError(f"the input `results` has several globs in one line, {line[:80]!r}: give one a line")
@@ -244,7 +242,10 @@ def commit_in(value: Mapping[str, Any], key: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """All that a run knows; `out` is the log, where workflow commands are heard."""
+    """All that a run knows; `out` is the log, where workflow commands are heard.
+
+    `names` has the models of the files in folders, by the settings beside the declaration.
+    """
 
     inputs: Inputs
     trigger: TriggerContext
@@ -252,6 +253,7 @@ class Run:
     leaderboard: Leaderboard
     environ: Mapping[str, str]
     out: TextIO
+    names: Mapping[str, str]
 
     def say(self, text: str) -> None:
         """Write one line to the log, in which nothing is a command to the runner."""

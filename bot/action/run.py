@@ -10,7 +10,15 @@ from typing import TextIO
 
 from msgspec import structs
 
-from bot.action.gather import base_places, beside_places, changed_logs, check_inside, gather, places_of_models
+from bot.action.gather import (
+    base_places,
+    beside_places,
+    changed_logs,
+    check_inside,
+    gather,
+    places_of_models,
+    watched,
+)
 from bot.action.job import (
     BASE,
     TRUSTED,
@@ -64,6 +72,8 @@ from bot.service.judge.facts import Judge
 from bot.service.judge.samples import LogsBeside, with_samples
 from bot.service.publish.one_call import publish
 from bot.service.publish.reconcile import board_at, publish_comment, rebuild_board
+from bot.service.settings.beside import folder_names, watches_beside
+from bot.service.settings.config import Watch
 from bot.service.settings.environment import cached_answers, read_access
 
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
@@ -83,6 +93,7 @@ NOT_HERE = (
     " (docs/github.md has the workflows)"
 )
 NOT_CHECKED_OUT = "the input `leaderboard` names {path}, which is not in the workspace: check the repository out before"
+NOT_SETTINGS = "{error}; what these settings say of paths and of the models in folders does not count here"
 NO_COMMENT = (
     "the comment could not be written; the verdict does not change: {error}"
     " (a run for a fork never may: there the second workflow of docs/github.md comments)"
@@ -90,6 +101,7 @@ NO_COMMENT = (
 # Kinds of files that may be results and cannot be judged: a green run would say that nothing is wrong with them.
 MAY_BE_RESULTS = ("git-lfs-pointer", "byte-order-mark", "utf-16")
 UNREADABLE = "{count} may hold results and cannot be judged"
+EVERY_FILE = ("**/*.json",)  # where neither the input `results` nor settings beside the declaration name files
 MOST_OPEN = 10  # open requests that are read to find what was published last
 FAILS: dict[str, tuple[Severity, ...]] = {
     "error": (Severity.ERROR,),
@@ -126,7 +138,15 @@ def open_run(environ: Mapping[str, str], out: TextIO) -> Run:
         check_inside("leaderboard", inputs.leaderboard, trigger)
         if inputs.leaderboard.endswith(".toml") and not (trigger.workspace / inputs.leaderboard).is_file():
             raise CallError(NOT_CHECKED_OUT.format(path=inputs.leaderboard[:80]))
-    run = Run(inputs, trigger, Opener(access), open_leaderboard(inputs.leaderboard, access), environ, out)
+    leaderboard, watches, refused = open_leaderboard(inputs.leaderboard, access), list[Watch](), ""
+    try:
+        watches = watches_beside(str(trigger.workspace / inputs.leaderboard)) if "://" not in inputs.leaderboard else []
+    except BotError as error:
+        refused = NOT_SETTINGS.format(error=error)
+    inputs = replace(inputs, results=inputs.results or watched(watches, inputs.leaderboard, trigger) or EVERY_FILE)
+    run = Run(inputs, trigger, Opener(access), leaderboard, environ, out, folder_names(watches))
+    if refused:
+        run.warn(refused)
     if inputs.mode != "check" and not trigger.may_publish:
         kind = trigger.kind or "an event without a name"
         raise CallError(NOT_HERE.format(mode=inputs.mode, trusted=", ".join(TRUSTED), kind=kind))
@@ -284,7 +304,7 @@ def judge(run: Run, found: list[Place], there: Sequence[Entry] = ()) -> Judgemen
         parsed = with_samples(parsed, [_with_origin(run, place) for place in found], run.trigger.workspace)
     unread = [one for one in read if isinstance(one, UnreadPath)]
     look_up = open_look_up(run.opener.access, cached_answers(run.environ), run.say)
-    judge = Judge(run.leaderboard, datetime.now(UTC).date(), look_up=look_up, known=known_rows(there))
+    judge = Judge(run.leaderboard, datetime.now(UTC).date(), names=run.names, look_up=look_up, known=known_rows(there))
     return with_lines(judge.judge(parsed, commit_dates(found), unread), reader_of(found))
 
 

@@ -46,12 +46,12 @@ from bot.publishing.entry import Entry, entry_of
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
 from bot.service.judge.facts import Judge, KnownRows, LookUp, no_look_up
+from bot.service.settings.beside import folder_names, settings_beside, watches_beside
 from bot.service.settings.environment import cached_answers, read_access, wants_colour
 
 if TYPE_CHECKING:
     from bot.evaluation.draft.form_draft import DraftedForm
     from bot.evaluation.draft.form_values import DraftedValue
-    from bot.service.settings.config import Watch
 
 WILD = re.compile(r"[*?[]")
 MANY_FILES = 50
@@ -161,24 +161,12 @@ class Beside:
 
 def beside(declaration: str) -> Beside:
     """The models that the settings beside a local declaration name by folders; settings that are refused are told."""
-    path = Path(declaration).parent / "bot.toml"
     try:
         ours = watches_beside(declaration)
     except BotError as error:
         warn(f"{visible(str(error))}\nwhat it says of the models in folders does not count here")
         return Beside()
-    return Beside(str(path), {one.path: one.value for watch in ours for one in watch.identity}) if ours else Beside()
-
-
-def watches_beside(declaration: str) -> list[Watch]:
-    """The watches of a local declaration in the settings beside it. Raises BotError where these are refused."""
-    path = Path(declaration).parent / "bot.toml"
-    if not declaration.endswith(".toml") or "://" in declaration or not path.is_file():
-        return []
-    from bot.service.settings.config import load_settings
-
-    watches = load_settings(path).watches
-    return [one for one in watches if (path.parent / one.leaderboard).resolve() == Path(declaration).resolve()]
+    return Beside(str(settings_beside(declaration)), folder_names(ours)) if ours else Beside()
 
 
 def warn_of_tables(judgement: Judgement, declaration: str) -> bool:

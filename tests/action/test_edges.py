@@ -52,7 +52,6 @@ from tests.world.results import TINY
             "a/*.json b/*.json",
             "the input `results` has several globs in one line, 'a/*.json b/*.json': give one a line",
         ),
-        ("RESULTS", " \n ", "the input `results` names no path: give paths, globs or hf://… addresses, one a line"),
     ],
 )
 def test_a_wrong_input_is_named(name: str, value: str, message: str) -> None:
@@ -110,6 +109,55 @@ def test_no_other_event_publishes_whatever_it_is(tmp_path: Path, name: str) -> N
     assert main(environ | inputs | {"GITHUB_WORKSPACE": str(tmp_path)}, out) == 2
     assert "it runs on push, schedule, workflow_dispatch, release, not on" in out.getvalue()
     assert not (tmp_path / "board").exists()
+
+
+OWN = """\
+title = "A board with files of its own"
+description = "Two tasks."
+
+[[formats]]
+id = "own"
+values = [{ value = "scores.{task}", leaf = "{task}", unit = "fraction" }]
+
+[[tasks]]
+id = "math"
+title = "Math"
+metrics = [{ name = "score", integral = false }]
+leaves = [{ id = "math" }]
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "status", "said"),
+    [
+        ('source = ".."\npaths = ["runs/**/*.jsonl", "!runs/old/**"]', 0, "accepted: runs/team-one/a.jsonl"),
+        ('source = "github://example-org/board"\npaths = ["**/*.jsonl", "!**/old/**"]', 0, "accepted: runs/team-one/a"),
+        ('source = ""\npaths = ["**/*.jsonl"]', 0, "bot.toml"),  # refused settings
+        ('source = "../.."\npaths = ["**/*.jsonl"]', 0, "matches **/*.json"),  # nothing of the workspace
+    ],
+)
+def test_the_settings_beside_a_declaration_say_which_files_are_results_and_whose(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: str, status: int, said: str
+) -> None:
+    for path, text in {
+        "board/board.toml": OWN,
+        "board/bot.toml": f'[[watches]]\nname = "own"\nleaderboard = "board.toml"\n{settings}\n'
+        'identity = [{ path = "runs/team-*/", id = "example-org/{1}" }]\n[[watches.targets]]\nto = "rows"\n',
+        "runs/team-one/a.jsonl": '{"scores": {"math": 0.5}}\n',
+        "runs/old/a.jsonl": '{"scores": {"math": 7}}\n',
+    }.items():
+        (tmp_path / "work" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "work" / path).write_text(text)
+    monkeypatch.chdir(tmp_path / "work")
+    environ = {
+        "GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": "workflow_dispatch", "GITHUB_SHA": "a" * 40,
+        "RUNNER_TEMP": str(tmp_path), "GITHUB_WORKSPACE": str(tmp_path / "work"),
+        "INPUT_LEADERBOARD": "board/board.toml", "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+    }  # fmt: skip
+    out = StringIO()
+    assert main(environ, out) == status, out.getvalue()
+    assert said in out.getvalue()
+    assert ("example-org/one" in (tmp_path / "summary").read_text()) == ("accepted" in said)
 
 
 HOSTILE = ["::set-output name=verdict::accepted", "##[add-mask]a", "a\n::error::x", "a\x1b[2J", "a\udcff", "-=1+1,@x"]
