@@ -50,12 +50,10 @@ class RowKey(msgspec.Struct, frozen=True, order=True, dict=True, cache_hash=True
         ends in `%_` and a digest of the whole. Where case is ignored, as on some file systems, the texts of two rows
         are equal only if the rows differ in case alone, see `twins`.
         """
-        org, slash, name = self.model.partition("/")
-        if not (org and name):
-            org, name = "", self.model
+        org, name = owner_and_name(self.model)
         folders = [
             _name(self.leaderboard),
-            _name(org, reserved=NO_ORGANIZATION) if slash and org else NO_ORGANIZATION,
+            _name(org, reserved=NO_ORGANIZATION) if org else NO_ORGANIZATION,
             _name(name, reserved=NO_ORGANIZATION) if name else NO_ORGANIZATION,
         ]
         parts = [
@@ -67,6 +65,12 @@ class RowKey(msgspec.Struct, frozen=True, order=True, dict=True, cache_hash=True
 
     def __str__(self) -> str:
         return self.text
+
+
+def owner_and_name(model: str) -> tuple[str, str]:
+    """The organization of a model, "" if its id has none, and its name, which may have slashes."""
+    owner, _, name = model.partition("/")
+    return (owner, name) if owner and name else ("", model)
 
 
 def key_start(leaderboard: str) -> str:

@@ -17,7 +17,7 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.content import FAULTS, UNFOLDED, PageContent
 from bot.pages.drawing import FOREST_ROWS, Figure, ForestRow, against_size, fitting, forest, over_time
 from bot.pages.environment import MISSING, points, raw
-from bot.pages.titles import breakable, heads, longest_part, with_end
+from bot.pages.titles import breakable, heads, in_lines, longest_part, with_end
 from bot.publishing.board import TIE, BoardRow, average_without
 from bot.publishing.entry import Entry
 from bot.publishing.models import OPEN_LICENCES, billions, other_size
@@ -26,7 +26,6 @@ from bot.reporting.escape import visible
 TINTS = 10  # of a column's cells, the lowest without colour
 TINTED = 5  # rows of a board whose cells have tints: among fewer a shade would say too much
 LONGEST = 40  # letters of a model's name that surely fit into two lines
-LONG = 12  # letters of a part of a name that fit on a phone
 BRIEF, NARROW, WORDY, WIDEST = (
     6,
     9,
@@ -341,13 +340,9 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
     """The cells before the scores of a row: its ranks, its model and its average."""
     entry = row.entry
     model, page = entry.model.id or "(no name)", row_page(content.names[entry.key])
-    organization, slash, name = model.rpartition("/")
-    by = f"<i>{_text(organization)}<s>/</s></i>" if slash else ""
-    shown = breakable(name) if any(len(part) > LONG for part in name.split("-")) else _text(name)
     whole = f' title="{_text(model)}"' if len(model) > LONGEST else ""
-    link = f'<a href="{_text(page)}"{whole}><bdi>{by}<span>{shown}</span></bdi></a>'
-    if setup := content.setups.get(entry.key):
-        link += f" <small>{_text(setup)}</small>"
+    setup = f" <small>{_text(content.setups[entry.key])}</small>" if entry.key in content.setups else ""
+    link = f'<a href="{_text(page)}"{whole}>{in_lines(model, "")}{setup}</a>'
     average = _bar(content, entry, longest) + (_lack(content, entry) or _with_error(entry.average, entry.stderr))
     without = content.has_quarantined and f"<td>{points(average_without(entry, content.board.leaderboard))}"
     return f"<td{_place_of(row)}>{row.ranks}<th>{link}{average}{without or ''}"

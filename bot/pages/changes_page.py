@@ -18,6 +18,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from bot.evaluation.row_key import owner_and_name
 from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.drawing import fitting, over_time
@@ -193,7 +194,7 @@ def _moved_most(content: PageContent) -> list[Mention]:
 
 
 def _short(model: str) -> str:
-    return model.rpartition("/")[2] or "(no name)"
+    return owner_and_name(model)[1] or "(no name)"
 
 
 def _parts(content: PageContent) -> Iterator[Listing]:

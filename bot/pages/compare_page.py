@@ -17,6 +17,7 @@ from bot.evaluation.compare import (
     said_of,
     task_of_score,
 )
+from bot.evaluation.row_key import owner_and_name
 from bot.evaluation.score import TaskScore
 from bot.evaluation.statistics import LEVEL
 from bot.pages.content import UNFOLDED, PageContent
@@ -361,7 +362,7 @@ def _counts(comparison: RunComparison, second: str) -> str:
 def _short(titles: Sequence[str]) -> Sequence[str]:
     """The shortest names that tell rows apart: of models, with organizations, or of the setups of one model."""
     models, setups = zip(*((title.rpartition("/")[0], title.rpartition("/")[2]) for title in titles), strict=True)
-    names = [model.rpartition("/")[2] for model in models]
+    names = [owner_and_name(model)[1] for model in models]
     if len(set(models)) == 1:
         return setups
     told = next((each for each in (names, models) if len(set(each)) == len(each)), titles)

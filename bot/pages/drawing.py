@@ -14,6 +14,7 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup
 
+from bot.evaluation.row_key import owner_and_name
 from bot.pages.environment import signed
 from bot.pages.titles import in_two, with_end
 from bot.publishing.models import billions
@@ -79,7 +80,7 @@ class ForestRow:
 def forest(title: str, rows: Sequence[ForestRow]) -> Figure:
     """A line for each of the first rows, the best first: a dot with its interval, and the lower end of the best's."""
     shown = rows[:FOREST_ROWS]
-    names, left, line = _names([row.name.rpartition("/")[2] or row.name for row in shown])
+    names, left, line = _names([owner_and_name(row.name)[1] for row in shown])
     height = TOP + line * len(shown) + BOTTOM
     x = fitting("average (points)", [end for row in shown for end in (row.value - row.reach, row.value + row.reach)])
     across, _ = _scales(x, x, left)
@@ -291,7 +292,7 @@ def _named(leaders: Sequence[tuple[str, float, float]], taken: Sequence[tuple[fl
     for name, x, y in reversed(leaders):
         if name in said:  # a row that was the best twice
             continue
-        shown = name.rpartition("/")[2] or name
+        shown = owner_and_name(name)[1]
         width = BOLD * len(shown)
         for above, share in AROUND:
             left, foot = x - share * width, y - above

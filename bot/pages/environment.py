@@ -16,7 +16,7 @@ from bot import HOME, __version__
 from bot.evaluation.evidence import SHOWS
 from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.row_key import model_in
+from bot.evaluation.row_key import model_in, owner_and_name
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page, usual_page
 from bot.pages.titles import breakable, in_lines, in_parts, with_end
@@ -58,6 +58,7 @@ def templates() -> Environment:
     environment.filters["templating"] = {True: "used", False: "not used", None: "not said"}.__getitem__
     environment.filters |= {
         "model_in": model_in,
+        "model_name": lambda model: owner_and_name(model)[1] or "(no name)",
         "usual_page": usual_page,
         "row_page": row_page,
         "column_page": column_page,

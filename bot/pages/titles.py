@@ -9,11 +9,14 @@ from itertools import accumulate, takewhile
 from markupsafe import Markup, escape
 
 from bot.evaluation.finding import grouped
+from bot.evaluation.row_key import owner_and_name
 from bot.reporting.escape import visible
 
 # After a sign that joins words, and between the humps of a name such as AmazonCounterfactualClassification.
 BREAK = re.compile(r"(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
 WORDS = re.compile(r"[^ _-]+[ _-]*")
+NAME, OWNER = 44, 30  # letters that are seen of a model and of its organization: two lines, and one beside its setup
+LONG = 12  # letters of a part of a name that fit on a phone
 FEW_TITLES = 3  # titles that share a word by chance
 
 
@@ -22,11 +25,23 @@ def breakable(text: str) -> Markup:
     return Markup("<wbr>").join(escape(part) for part in BREAK.split(visible(text)))
 
 
-def in_lines(model: str) -> Markup:
-    """The name of a model; the style sheet sets its organization below it."""
-    organization, slash, name = (model or "(no name)").rpartition("/")
-    by = Markup("<i>{}<s>/</s></i>").format(visible(organization)) if slash else ""
-    return Markup("<bdi class=two>{}<span>{}</span></bdi>").format(by, breakable(name))
+def in_lines(model: str, kind: str = " class=two") -> Markup:
+    """The name of a model; the style sheet sets its organization below it, and hides the middles of long ones."""
+    owner, name = owner_and_name(model or "(no name)")
+    by = Markup("<i>{}<s>/</s></i>").format(_without_middle(owner, OWNER)) if owner else ""
+    return Markup("<bdi{}>{}<span>{}</span></bdi>").format(Markup(kind), by, _without_middle(name, NAME))  # noqa: S704 - our own
+
+
+def _without_middle(text: str, most: int) -> Markup:
+    """A text of which only so many letters are seen, the last ones among them; what is read and copied is whole."""
+    text = visible(text)
+    if len(text) <= most:
+        return breakable(text) if any(len(part) > LONG for part in text.split("-")) else escape(text)
+    least, ends = len(text) - most // 2, [place.start() for place in BREAK.finditer(text)]
+    begin = max((end for end in ends if most // 4 <= end <= most // 2), default=most // 2)
+    end = min((end for end in ends if least < end <= least + most // 4), default=least + 1)
+    parts = breakable(text[:begin]), text[begin:end], breakable(text[end:])
+    return Markup("{}<s>{}</s>{}").format(*parts)
 
 
 def with_end(text: str, most: int) -> str:

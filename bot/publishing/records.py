@@ -17,6 +17,7 @@ from uuid import UUID
 
 from bot import HOME, __version__
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.row_key import owner_and_name
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.task import Metric, Task
 from bot.publishing.entry import Entry, Evidence
@@ -37,7 +38,7 @@ def records_of(entry: Entry, declared: Leaderboard, retrieved: int) -> Iterator[
         if _measured(score):
             record = _record(entry, score, tasks.get(score.id), retrieved)
             digest = sha256(f"{entry.key} {score.id} {to_json(record['evaluation_results'])}".encode()).digest()
-            developer, _, name = entry.model.id.rpartition("/")
+            developer, name = owner_and_name(entry.model.id)
             folders = (declared.id, developer or UNKNOWN, name or UNKNOWN)
             yield "/".join((*map(_segment, folders), f"{UUID(bytes=digest[:16], version=4)}.json")), to_json(record)
 
@@ -56,7 +57,7 @@ def _record(entry: Entry, score: TaskScore, task: Task | None, retrieved: int) -
     files = {one.path: one for leaf in score.leaves if (one := entry.evidence_of(leaf)) is not None}
     first = next(iter(files.values()), Evidence(harness=entry.harness))
     harness, model = first.harness, entry.model
-    developer, _, name = model.id.rpartition("/")
+    developer, name = owner_and_name(model.id)
     revision = {"sha" if COMMIT.fullmatch(model.revision) else "revision": model.revision}
     template = {} if model.chat_template is None else {"chat_template": str(model.chat_template).lower()}
     details = {**revision, "dtype": model.precision, **template}

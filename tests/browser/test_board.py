@@ -941,3 +941,62 @@ def test_the_menu_of_columns_says_which_languages_their_codes_are(browser: Brows
         "pt-BR · Brazilian Portuguese",
     ]
     page.close()
+
+
+def test_incomplete_rows_have_the_heads_of_the_others(watch: Opener) -> None:
+    page = watch("varied").open("index.html")
+    heads = [table.locator("thead th button:not(.fold)") for table in page.locator("table.board").all()]
+    assert len(heads) == 2
+    assert heads[0].all_inner_texts() == heads[1].all_inner_texts()
+    heads[1].nth(3).click()
+    assert page.locator("th[aria-sort=descending]").count() == 2
+    assert "sort=-ifeval" in page.url
+
+
+def test_groups_open_from_the_incomplete_rows(browser: Browser, tmp_path: Path) -> None:
+    site = site_of_groups()
+    rows = [row.entry for row in site.content.board.rows]
+    holes = [replace(row, key=f"{row.key}-hole", average=None, stderr=None) for row in rows[:2]]
+    write_site(Site(PageContent(make_board((*rows, *holes), site.content.board.leaderboard))), tmp_path / "site")
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto(f"file://{tmp_path}/site/index.html")
+    shown = "all => all.filter(one => getComputedStyle(one).boxShadow.includes('inset') && one.dataset.holds).length"
+    counts = [page.locator("thead th").evaluate_all(shown)]
+    page.locator("table.board >> nth=1").locator(".fold").first.click()
+    counts.append(page.locator("thead th").evaluate_all(shown))
+    states = page.locator("thead th[data-holds] .fold").evaluate_all("all => all.map(one => one.ariaExpanded)")
+    page.close()
+    assert counts == [0, 2]
+    assert states == [*(["true", "false", "false"] * 2)]
+
+
+def test_a_phone_changes_the_column_far_down_the_board(watch: Opener) -> None:
+    page = watch("generated", width=360).open("index.html")
+    page.evaluate("scrollTo(0, 4000)")
+    assert page.locator("#near").evaluate("one => one.getBoundingClientRect().top") == 0
+    head = page.locator("#board thead").evaluate("one => one.getBoundingClientRect().top")
+    assert head == page.locator("#near").evaluate("one => one.getBoundingClientRect().bottom")
+    page.locator("#after").click()
+    assert page.locator("#board thead .beside .printed").all_text_contents() == ["MATH Lvl 5", "GPQA"]
+
+
+def test_an_empty_box_of_the_dark_theme_is_no_grey_one(watch: Opener) -> None:
+    page = watch("sized", color_scheme="dark").open("index.html")
+    page.locator("#filters summary").click()
+    box = page.locator("#licence input").first
+    assert box.evaluate("one => getComputedStyle(one).appearance") == "none"
+    assert box.evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(13, 17, 23)"
+    hint = "getComputedStyle(document.querySelector('#q'), '::placeholder').color"
+    assert page.evaluate(hint) == "rgb(177, 186, 196)"
+
+
+@pytest.mark.parametrize("site", ["sized", "varied"])
+def test_the_filters_of_a_phone_stand_on_one_grid(watch: Opener, site: str) -> None:
+    page = watch(site, width=360).open("index.html")
+    page.locator("#filters summary").click()
+    lefts = page.locator(".panel p > label > :is(input, select)").evaluate_all(
+        "all => all.map(one => Math.round(one.getBoundingClientRect().left))"
+    )
+    assert len(lefts) > 2
+    assert len(set(lefts)) == 1
+    assert page.locator(".panel").evaluate("one => one.scrollWidth <= one.clientWidth")

@@ -9,8 +9,11 @@ import pytest
 from msgspec.structs import replace
 
 from bot.pages.addresses import column_page, row_page
+from bot.pages.content import PageContent
 from bot.pages.site import Site
-from tests.pages.boards import hostile, site_of, site_of_long_names, site_of_sixty_tasks
+from bot.publishing.board import make_board
+from tests.evaluation.judging import declared
+from tests.pages.boards import generated, hostile, site_of, site_of_long_names, site_of_sixty_tasks
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -140,3 +143,33 @@ def test_the_table_begins_high_on_the_page(
     foot = page.evaluate("document.querySelector('#board thead').getBoundingClientRect().top")
     page.close()
     assert foot < most
+
+
+# Of each row of the board, the names, owners and setups that are cut, or lie over each other.
+NAMES = """() => [...document.querySelectorAll('.board tbody th')].filter(cell => {
+    const parts = [...cell.querySelectorAll('bdi > span, bdi > i, small')].map(part => part.getBoundingClientRect());
+    const frame = cell.getBoundingClientRect();
+    return parts.some((one, i) => one.right > frame.right + 1 || one.bottom > frame.bottom + 1 || parts.slice(i + 1)
+        .some(two => Math.min(one.right, two.right) - Math.max(one.left, two.left) > 2
+            && Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) > 2));
+}).map(cell => cell.textContent)"""
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_what_tells_rows_apart_is_whole(browser: Browser, tmp_path: Path, width: int) -> None:
+    owner = "an-organization-with-a-name-of-sixty-letters-and-more-0123456"
+    names = ["Meta-Llama-3.1-70B-Instruct-abliterated-GGUF-Q4_K_M-dpo-merged-v2.1-final", "short", "\u0645\u062e" * 30]
+    rows = [
+        replace(
+            row, key=f"{row.key}-{place}", model=replace(row.model, id=f"{owner}/{names[place % 3]}", precision=kind)
+        )
+        for place, row in enumerate(generated(9))
+        for kind in ["bfloat16" if place < 5 else "float16"]
+    ]
+    site = Site(PageContent(make_board((*rows, *hostile()), declared())))
+    assert look(browser, site, tmp_path, ["index.html"], width) == []
+    page = browser.new_page(viewport={"width": width, "height": 740})
+    page.goto(f"file://{tmp_path}/index.html")
+    found = page.evaluate(NAMES)
+    page.close()
+    assert found == []

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.pages.titles import heads, in_parts, longest_part
+from bot.evaluation.row_key import owner_and_name
+from bot.pages.titles import heads, in_lines, in_parts, longest_part
 
 REASONING = ("boolean_expressions", "navigate", "snarks")
 
@@ -45,3 +46,21 @@ def test_a_title_breaks_between_its_parts_and_a_long_part_keeps_its_end() -> Non
     assert in_parts("AmazonCounterfactualClassification", 14) == "Amazon<wbr>Counterfactual<wbr>Classification"
     assert in_parts("x" * 40 + "end <b>", 14) == "xxxxxxx…xxxend &lt;b&gt;"
     assert longest_part(["AmazonCounterfactual", "Llama-3.1", "two words"]) == len("Counterfactual")
+
+
+def test_the_owner_of_a_model_stands_before_the_first_slash() -> None:
+    named = {"evil/<script>x</script>": ("evil", "<script>x</script>"), "a/b/c": ("a", "b/c"), "gpt": ("", "gpt")}
+    assert {model: owner_and_name(model) for model in [*named, "/x", "y/"]} == named | {
+        "/x": ("", "/x"),
+        "y/": ("", "y/"),
+    }
+    assert "<i>evil<s>/</s></i><span>&lt;script&gt;" in in_lines("evil/<script>x</script>")
+
+
+def test_a_long_name_loses_its_middle_for_the_eye_and_keeps_its_end() -> None:
+    name = "Meta-Llama-3.1-70B-Instruct-abliterated-GGUF-Q4_K_M-dpo-merged-v2.1-final"
+    shown = in_lines(f"org/{name}")
+    assert shown.replace("<wbr>", "").endswith(
+        "Meta-Llama-3.1-70B-<s>Instruct-abliterated-GGUF-Q4_K_M-</s>dpo-merged-v2.1-final</span></bdi>"
+    )
+    assert "<s>" not in in_lines(name[:44])

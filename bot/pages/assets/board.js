@@ -10,7 +10,8 @@
   const isNarrow = matchMedia("(max-width: 36rem)");
   const PAUSE = 150; // milliseconds after the last key
   const LANGUAGES = 3; // columns that are of languages are that many at least
-  const heads = [...tables[0].tHead.rows[0].cells];
+  const headsIn = (table) => [...table.tHead.rows[0].cells];
+  const heads = headsIn(tables[0]);
   const names = heads.map((head) => head.dataset.name);
   const grouped = (count) => count.toLocaleString("en");
   const cached = (make) => { // what not every visit needs is made when it is asked for the first time
@@ -142,7 +143,7 @@
     chips[i].hidden = !isOn && (!whole || whole === rows.length); // one that tells no rows apart
   });
 
-  heads.forEach((head, column) => {
+  for (const head of tables.flatMap(headsIn)) {
     const title = head.querySelector("span");
     const button = make("button", "", { type: "button" });
     button.append(...title.cloneNode(true).childNodes);
@@ -150,12 +151,16 @@
     title.className = "printed"; // a head that is repeated on paper has its texts, and not its buttons
     button.addEventListener("click", () => {
       const [sorted, falls] = read().get("sort") ? sorting(read()) : [2, true];
+      const column = head.cellIndex;
       const first = head.dataset.kind === undefined;
       const before = head.getBoundingClientRect().top;
       change({ sort: `${(sorted === column ? !falls : first) ? "-" : ""}${names[column]}` }, true);
       scrollBy({ top: head.getBoundingClientRect().top - before, behavior: "instant" }); // the lines above grow: the head stays below the pointer
     });
+  }
+  heads.forEach((head, column) => {
     if (column === 1) return;
+    const title = head.querySelector(".printed");
     const name = areLanguages && languages.get(head) ? `${title.textContent} · ${languages.get(head)}` : title.textContent;
     const label = make("label", ` ${name === title.textContent ? shortOf(head) : name}`);
     const box = make("input", "", { type: "checkbox", value: names[column] });
@@ -169,7 +174,8 @@
   });
   // The tasks of a group are folded: its heading has a button that opens them. Without this script all of them are there.
   const groups = heads.filter((head) => head.dataset.holds);
-  const tasksOf = (group) => heads.filter((head) => head.classList.contains(`g${groups.indexOf(group)}`));
+  const placeOf = (group) => groups.findIndex((head) => head.dataset.name === group.dataset.name);
+  const tasksOf = (group) => headsIn(group.closest("table")).filter((head) => head.classList.contains(`g${placeOf(group)}`));
   const openIn = (state) => {
     const open = new Set(listed(state.get("open")));
     for (const name of [state.get("sort")?.replace(/^-/, ""), state.get("beside")]) { // what one asks for is there
@@ -193,13 +199,15 @@
   const bring = (head) => { // the tasks of an opened group into sight
     if (isNarrow.matches) return; // there they stand first
     const frame = head.closest(".frame");
-    const [end, fixed] = [frame, heads[2]].map((one) => one.getBoundingClientRect().right);
+    const cells = headsIn(head.closest("table"));
+    const [end, fixed] = [frame, cells[2]].map((one) => one.getBoundingClientRect().right);
     const past = tasksOf(head).at(-1).getBoundingClientRect().right - end;
     if (past <= 0) return;
-    const to = heads.slice(3, heads.indexOf(head) + 1).map((one) => one.getBoundingClientRect()).find((one) => one.width && one.left - fixed >= past) ?? head.getBoundingClientRect();
+    const to = cells.slice(3, head.cellIndex + 1).map((one) => one.getBoundingClientRect()).find((one) => one.width && one.left - fixed >= past) ?? head.getBoundingClientRect();
     frame.scrollLeft += to.left - fixed; // no column is cut
   };
-  for (const head of groups) {
+  const folding = tables.flatMap(headsIn).filter((head) => head.dataset.holds);
+  for (const head of folding) {
     const fold = make("button", `${head.dataset.holds} tasks`, { type: "button", class: "fold", "aria-expanded": "false" });
     head.prepend(fold);
     fold.addEventListener("click", () => turn(head));
@@ -212,16 +220,16 @@
   }
   const unfold = (state) => {
     const open = openIn(state);
-    groups.forEach((head, place) => {
+    for (const head of folding) {
       const isOpen = open.has(head.dataset.name);
       head.querySelector(".fold").setAttribute("aria-expanded", String(isOpen));
-      for (const table of tables) table.classList.toggle(`fold${place}`, !isOpen);
-    });
+      head.closest("table").classList.toggle(`fold${placeOf(head)}`, !isOpen);
+    }
   };
   $("columns").addEventListener("change", () => {
     change({ hide: [...$("columns").querySelectorAll("input:not(:checked)")].map((one) => one.value).join(",") }, true);
   });
-  rove(tables[0].tHead);
+  for (const table of tables) rove(table.tHead);
 
   const sorting = (state) => {
     const asked = state.get("sort") || "";
@@ -250,7 +258,7 @@
       })
       .map(([, row]) => row));
     for (const table of tables) {
-      [...table.tHead.rows[0].cells].forEach((head, place) => {
+      headsIn(table).forEach((head, place) => {
         if (place === (column < 0 ? 2 : column)) head.setAttribute("aria-sort", falls || column < 0 ? "descending" : "ascending"); // at first by the average
         else head.removeAttribute("aria-sort");
       });
@@ -372,7 +380,7 @@
     for (const table of tables) {
       table.style.removeProperty("--name");
       if (isNarrow.matches) continue;
-      const cells = [...table.tHead.rows[0].cells];
+      const cells = headsIn(table);
       const name = cells[1].offsetWidth;
       let past = -table.closest(".frame").clientWidth;
       for (const cell of [...cells.slice(0, 3), ...cells.slice(3).sort((one, other) => other.matches(".beside") - one.matches(".beside"))]) {
@@ -392,6 +400,8 @@
     const inSight = seen.map((column) => heads[column].getBoundingClientRect()).filter((one) => one.left > fixed - 2 && one.right < frame.right + 2).length;
     const said = places.length ? `${places.join("–")} of ${seen.length}` : `${inSight} of ${seen.length} columns in sight; scroll`;
     $("extent").textContent = seen.length > (places.length || inSight) ? said : "";
+    $("near").hidden = seen.length <= places.length;
+    (isNarrow.matches ? $("near") : $("controls")).append($("extent"));
     $("extent").classList.toggle("above", $("chips").offsetTop > $("q").offsetTop + $("q").offsetHeight / 2); // where the chips have a line of their own
   };
 
@@ -401,7 +411,7 @@
     for (const table of tables) {
       if (!table.tHead.querySelector(".task > small")) continue;
       let first = null;
-      for (const head of [...table.tHead.rows[0].cells].filter((one, column) => seen.includes(column) && one.matches(".task"))) {
+      for (const head of headsIn(table).filter((one, column) => seen.includes(column) && one.matches(".task"))) {
         const isNext = first && nameOf(head) === nameOf(first) && !head.matches(".beside");
         head.classList.toggle("first", !isNext);
         if (!isNext) first = head;

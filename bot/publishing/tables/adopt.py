@@ -17,6 +17,7 @@ from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, WORDS, TaskReadi
 from bot.evaluation.draft.tasks import UNNAMED
 from bot.evaluation.finding import counted, grouped
 from bot.evaluation.identity import PROVIDERS
+from bot.evaluation.row_key import owner_and_name
 from bot.evaluation.task import Task
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.edit import order_of, says
@@ -479,7 +480,7 @@ def _templates(
     found: dict[str, None] = {}
     for row, cell in cells.items():
         model = models[row].model
-        org, _, name = model.id.rpartition("/")
+        org, name = owner_and_name(model.id)
         text = cell.replace("{", "{{").replace("}", "}}")
         for accessor, part in (("model.id", model.id), ("model.name", name), ("model.org", org)):
             for spelled in (part, *((plain_markup(part), plain_in_link(part)) if written == "markdown" else ())):
@@ -495,7 +496,7 @@ def _templates(
 
 
 def _filled(template: str, one: ModelFiles, written: TableFormat) -> str:
-    org, _, name = one.model.id.rpartition("/")
+    org, name = owner_and_name(one.model.id)
     text, escape = template, plain_in_link if "]" in template else plain_markup
     for accessor, part in (("model.id", one.model.id), ("model.name", name), ("model.org", org)):
         text = text.replace("{" + accessor + "}", escape(part) if written == "markdown" else part)

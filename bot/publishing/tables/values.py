@@ -10,6 +10,7 @@ from typing import Literal
 
 from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.row_key import owner_and_name
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.publishing.addresses import evidence_link
@@ -99,8 +100,8 @@ class RowView:
 
 PLAIN: dict[str, Callable[[RowView], Scalar]] = {
     "model.id": lambda row: row.entry.model.id,
-    "model.org": lambda row: row.entry.model.id.rpartition("/")[0],
-    "model.name": lambda row: row.entry.model.id.rpartition("/")[2],
+    "model.org": lambda row: owner_and_name(row.entry.model.id)[0],
+    "model.name": lambda row: owner_and_name(row.entry.model.id)[1],
     "model.revision": lambda row: row.entry.model.revision,
     "model.precision": lambda row: row.entry.model.precision.removeprefix("torch."),
     "model.chat_template": lambda row: row.entry.model.chat_template,
