@@ -252,9 +252,8 @@
   const LONGEST = 48; // letters of a name in sentences and heads
   const short = (titles) => {
     const models = titles.map((title) => title.replace(/\/[^/]*$/, ""));
-    const lasts = (texts) => texts.map((text) => text.replace(/^.*\//, ""));
-    if (new Set(models).size === 1) return lasts(titles);
-    const told = [lasts(models), models].find((each) => new Set(each).size === each.length) ?? titles;
+    if (new Set(models).size === 1) return titles.map((title) => title.replace(/^.*\//, ""));
+    const told = [models.map((model) => model.replace(/^[^/]+\/(?=.)/, "")), models].find((each) => new Set(each).size === each.length) ?? titles;
     const cut = told.map((name) => withEnd([...name], LONGEST));
     return new Set(cut).size === cut.length ? cut : told;
   };
