@@ -83,7 +83,7 @@ def pages_of(site: Site, folder: str) -> list[str]:
 def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
     assert "1 ranked row · measured up to" in text(site, "index.html")
-    assert "1 row · " in text(site, "about.html")
+    assert "1 row home page" in text(site, "about.html")
     assert "· 1 row with a score ·" in text(site, "columns/bbh.html")
     assert "Does it follow" not in text(site, "columns/bbh.html")  # one row cannot say it
 
@@ -105,7 +105,7 @@ def test_a_board_of_incomplete_rows_says_that_none_has_a_rank() -> None:
     assert "because 1 subtask is missing: leaderboard_ifeval." in row
     assert "lm_eval --model hf \\ --model_args pretrained=org-0/model-000,revision=" in row
     assert "--tasks leaderboard_ifeval --num_fewshot 0 --batch_size auto \\ --output_path results" in row
-    assert "0 rows with a score, 3 without ·" in text(site, "columns/ifeval.html")
+    assert "0 rows with a score, 3 without How" in text(site, "columns/ifeval.html")
 
 
 def test_a_task_of_which_all_subtasks_are_missing_is_named_once() -> None:
