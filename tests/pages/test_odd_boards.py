@@ -84,7 +84,7 @@ def test_one_row_is_told_in_the_singular() -> None:
     site = site_of(generated(1))
     assert "1 ranked row · measured up to" in text(site, "index.html")
     assert "1 row home page" in text(site, "about.html")
-    assert "· 1 row with a score ·" in text(site, "columns/bbh.html")
+    assert "questions 1 row with a score How" in text(site, "columns/bbh.html")
     assert "Does it follow" not in text(site, "columns/bbh.html")  # one row cannot say it
 
 
