@@ -1,10 +1,10 @@
 """Places: where something lies in a file, written in one way for forms of results and for tables.
 
 A place is keys and indices with dots (`results.retail.pass_1`, `runs.0.score`); `[name=text]` is an element of a list,
-`[*]` any of its elements, `*` any key or element, and `{name}` any, remembered under that name. Star and name may be a
-part of a key (`pass_{k}`). A key that holds dots, brackets or quotes is in quotes (`results."gpt-4.1"`). A place lies
-inside of what it is asked of; one with a leading `/` lies in the whole file, and `/` alone is the whole file.
-One that ends in `?` may be missing in a file.
+`[-1]` its last one, `[*]` any of its elements, `*` any key or element, and `{name}` any, remembered under that name.
+Star and name may be a part of a key (`pass_{k}`). A key that holds dots, brackets or quotes is in quotes
+(`results."gpt-4.1"`). A place lies inside of what it is asked of; one with a leading `/` lies in the whole file, and
+`/` alone is the whole file. One that ends in `?` may be missing in a file.
 
 A *text with names* is filled from what was remembered: `{name}`, from what stands beside a value, `{.key}`, or one
 object further out, `{..key}`, and from the whole file, `{/place}`.
@@ -37,7 +37,7 @@ TOKEN = re.compile(r"\{([^{}]*)\}|\*")
 TEXT_TOKEN = re.compile(r"\{([^{}]*)\}")
 QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 SELECTOR = re.compile(r'\[([^\[\]=]+)=("(?:[^"\\]|\\.)*"|[^\[\]]*)\]')
-INDEX = re.compile(r"\[(\*|\d{1,9}|\{[^{}]*\})\]")
+INDEX = re.compile(r"\[(\*|-?\d{1,9}|\{[^{}]*\})\]")
 PLAIN = re.compile(r'[^."\[\]{}*/? ][^."\[\]{}*/?]*')
 
 
@@ -215,8 +215,10 @@ class FilePlace(msgspec.Struct, frozen=True, gc=False):
             budget.spend(len(value), self.text)
             for number in range(len(value)):
                 yield number, {**names, step.names[0]: str(number)} if step.names else names
-        elif step.shortest is None and step.key.isdecimal() and step.key.isascii() and int(step.key) < len(value):
-            yield int(step.key), names
+        elif step.shortest is None and step.key.isascii() and step.key.removeprefix("-").isdecimal():
+            number = int(step.key) + (len(value) if step.key.startswith("-") else 0)
+            if 0 <= number < len(value):
+                yield number, names
 
 
 class Spot(msgspec.Struct, frozen=True, gc=False):

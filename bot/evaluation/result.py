@@ -133,7 +133,7 @@ class MalformedField(msgspec.Struct, frozen=True, gc=False):
 
 
 class Misread(msgspec.Struct, frozen=True, gc=False):
-    """A place of a form that does not give what it should: the place, where in the file, and why.
+    """A place of a form that does not give what it should: the place, where in the file, why, and what to do.
 
     `is_error` says that a number or the model cannot be believed; elsewhere something beside them is not known.
     """
@@ -142,6 +142,7 @@ class Misread(msgspec.Struct, frozen=True, gc=False):
     pointer: str
     why: str
     is_error: bool = False
+    hint: str = ""
 
 
 class Contradiction(msgspec.Struct, frozen=True, gc=False):

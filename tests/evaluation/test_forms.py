@@ -235,7 +235,7 @@ def test_the_trials_of_all_rows_of_a_model_are_one_number() -> None:
     board = one_form(values, 'files = "*.csv"\nmodel = "m"')
     lines = b"m,task,part,ok\na/b,q1,x,True\nc/d,q1,x,False\na/b,q1,x,False\na/b,q2,x,True\na/b,q3,y,1\nc/d,q2,x,0.5\n"
     first, second = parse(board, lines, "board.csv").parts
-    assert numbers(first)["x"]["score"] == pytest.approx(200 / 3)
+    assert numbers(first)["x"]["score"] == 75.0
     assert numbers(first)["y"] == {"score": 100.0}
     assert first.result is not None
     assert (first.result.leaves["x"].samples, first.result.leaves["x"].epochs) == (2, 1)
@@ -243,6 +243,25 @@ def test_the_trials_of_all_rows_of_a_model_are_one_number() -> None:
     spoiled = parse(board, lines + b"a/b,q4,x,maybe\n", "board.csv").parts
     assert numbers(spoiled[0]) == {}
     assert numbers(spoiled[1])["x"]["score"] == 25.0
+
+
+def test_each_question_counts_once_however_often_it_was_run() -> None:
+    values = 'trials = "runs.{q}[*].ok"\nleaf = "all"'
+    file = {"m": "a/b", "runs": {"q1": [{"ok": 1}, {"ok": 0}, {"ok": 0}], "q2": [{"ok": 1}]}}
+    for said in (values, f'{values}\nquestion = "{{q}}"'):
+        result = parse(one_form(said, 'model = "m"'), file).result
+        assert result is not None
+        assert result.leaves["all"].numbers["score"] == pytest.approx((1 / 3 + 1) / 2)
+        (unequal,) = result.misread
+        assert unequal.why == "has 1 trial of some questions and up to 3 of others; each question counts once"
+        assert not unequal.is_error
+        assert "runs[-1]" in unequal.hint
+    last = parse(one_form(values.replace("[*]", "[-1]"), 'model = "m"'), file).result
+    assert last is not None
+    assert (last.leaves["all"].numbers["score"], last.misread) == (0.5, ())
+    pooled = parse(one_form(values.replace("{q}", "*"), 'model = "m"'), file).result
+    assert pooled is not None
+    assert pooled.leaves["all"].numbers["score"] == 0.5  # each run is a question of its own
 
 
 def test_the_answers_to_twelve_thousand_questions_are_one_measurement() -> None:

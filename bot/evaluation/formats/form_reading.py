@@ -39,6 +39,7 @@ HALF = 1.96  # standard errors of half a 95 % interval
 RIGHT = frozenset({"pass", "passed", "success", "correct", "right", "resolved", "true", "yes"})
 WRONG = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "unresolved", "false", "no", "error", "timeout"})
 EACH_LINE = parse_place("[*]")
+EVENLY = "run each question equally often, or take one run of each in the form, such as the last, runs[-1]"
 
 
 class FilePart(NamedTuple):
@@ -209,8 +210,9 @@ class FormReader:
         if not values or min(values) < 0 or not 0 < max(values) <= 1:
             return False
         why = f"gives {counted(len(values), 'number')}, none above 1: is the unit fraction?"
+        hint = 'if they are fractions, write unit = "fraction" in the form'
         for number, self.measured, one in found:
-            self.say(self.form.values[number].place.text, why, one.match, is_error=False)
+            self.say(self.form.values[number].place.text, why, one.match, is_error=False, hint=hint)
         return True
 
     def _nothing(self, results: Sequence[Result]) -> MalformedResult:
@@ -222,10 +224,10 @@ class FormReader:
         places = examples([value.place.text for value in self.form.values])
         return MalformedResult(f"has no number of the form {self.form.id}: nothing is at {places}")
 
-    def say(self, place: str, why: str, match: Match, *, is_error: bool = True) -> None:
-        """Note that a place does not give what it should."""
+    def say(self, place: str, why: str, match: Match, *, is_error: bool = True, hint: str = "") -> None:
+        """Note that a place does not give what it should, and what to do where the rule cannot say it."""
         if len(self.measured.misread) < MOST_MISREAD:
-            self.measured.misread.append(Misread(place, match.where, why, is_error))
+            self.measured.misread.append(Misread(place, match.where, why, is_error, hint))
 
     def _identified(self) -> MeasuredRows:
         """Whose measurement the row is, and how it was made."""
@@ -412,16 +414,15 @@ class FormReader:
         if not answered:
             self.say(value.place.text, "has no trial", match)
             return None
-        how = PASS.fullmatch(value.reduce)
-        if how is None:
-            every = [one for trials in answered for one in trials]
-            return fsum(every) / len(every)
-        fewest = min(map(len, answered))
-        if fewest < int(how["k"]):
+        how, fewest, most = PASS.fullmatch(value.reduce), min(map(len, answered)), max(map(len, answered))
+        if fewest < most:
+            why = f"has {counted(fewest, 'trial')} of some questions and up to {most:,} of others"
+            self.say(value.place.text, f"{why}; each question counts once", match, is_error=False, hint=EVENLY)
+        if how is not None and fewest < int(how["k"]):
             why = f"has a question with {counted(fewest, 'trial')}; {value.reduce} needs {how['k']} of each"
             self.say(value.place.text, why, match)
             return None
-        if any(one not in {0.0, 1.0} for trials in answered for one in trials):
+        if how is not None and any(one not in {0.0, 1.0} for trials in answered for one in trials):
             why = f"has a trial that is neither right nor wrong, which {value.reduce} needs"
             self.say(value.place.text, why, match)
             return None

@@ -1,8 +1,8 @@
 """The file lacks something that the board's form reads, such as the date.
 
 ## What it does
-Names places for revision, date, precision, settings, samples and standard errors, and percentages that are never above
-1.
+Names places for revision, date, precision, settings, samples and standard errors, percentages that are never above
+1, and questions with unequal numbers of trials.
 
 ## Why is this bad?
 Nobody can tell how it was measured.
@@ -28,5 +28,5 @@ def absent_place(case: Case) -> Violations:
     """Yield one violation for each place beside the numbers that does not say what it should."""
     for one in case.result.misread:
         if not one.is_error:
-            hint = "add it to the file, or leave the place out of the form"
+            hint = one.hint or "add it to the file, or leave the place out of the form"
             yield Violation(f"the place {one.place} {one.why}", hint, one.pointer)

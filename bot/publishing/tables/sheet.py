@@ -209,7 +209,8 @@ def follow(
     for step in steps:
         rows = [each for each in children(here) if isinstance(each[0], int) or not step.is_element]
         if step.selects is None:
-            found = [each for each in rows if str(each[0]) == step.key]
+            from_end = {str(each[0] - len(rows)): each for each in rows if isinstance(each[0], int)}
+            found = [each for each in rows if str(each[0]) == step.key or each is from_end.get(step.key)]
         else:
             column, wanted = step.selects
             said = [{str(name): text_of(value) for name, value in children(row)}.get(column) for _, row in rows]
