@@ -21,6 +21,7 @@ from bot.errors import BotError, CallError
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
+from bot.evaluation.rounding import half_up
 from bot.platforms.platform import Opener
 from bot.platforms.target import Target
 from bot.publishing.corrected import (
@@ -141,12 +142,14 @@ def _rest(samples: Iterator[tuple[Sample, float]], ids: frozenset[str], field: s
 def _text(board: CorrectedBoard) -> str:
     lines = []
     for row, was, now in board.ranks():
-        before, after = ("–" if one is None else f"{one:.2f}" for one in (row.before.average, row.after.average))
+        before, after = (
+            "–" if one is None else str(half_up(one, 2)) for one in (row.before.average, row.after.average)
+        )
         said = f"stays: {row.why}" if row.why else f"{counted(row.excluded, 'sample')} left out"
         lines.append(f"{visible(row.before.model.id)}  {before} → {after}  rank {was} → {now}  ({visible(said)})")
         for old, task in zip(row.before.tasks, row.after.tasks, strict=True):
             if task is not old and old.score is not None and task.score is not None:
-                lines.append(f"  {visible(task.title)}  {old.score:.2f} → {task.score:.2f}")
+                lines.append(f"  {visible(task.title)}  {half_up(old.score, 2)} → {half_up(task.score, 2)}")
     return without_commands("\n".join(lines))
 
 

@@ -16,6 +16,7 @@ from bot.evaluation.finding import counted, file_of, first_few, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.reported import parse_reported, read_reported
 from bot.evaluation.result import Result
+from bot.evaluation.rounding import significant
 from bot.evaluation.score import column_values
 from bot.evaluation.verdict import Judgement, Row
 from bot.publishing.entry import Entry, make_entries
@@ -188,7 +189,7 @@ class Recomputed:
             return "the results say otherwise"
         exact = in_unit(column.value, RowView(self.entries[key], self.declared), column.unit)
         if isinstance(exact, Decimal) and is_rounding(there, exact, decimals_of(there)):
-            return f"rounding of {float(exact):.6g}"
+            return f"rounding of {significant(float(exact))}"
         results = [file.result for file in self.rows[key].files if file.result is not None]
         other = self._other_file(key, column.value, there)
         if column.value.startswith("columns."):  # of one number each, which is read in one way
@@ -207,7 +208,9 @@ class Recomputed:
         if beside := _number_of(results, there):
             return f"another number of its files: {visible(beside)}"
         nearest = next(iter(readings.whole or readings.nearest), None)
-        return "no reading of its files gives it" + (f"; the nearest is {nearest.value:.6g}" if nearest else "")
+        return "no reading of its files gives it" + (
+            f"; the nearest is {significant(nearest.value)}" if nearest else ""
+        )
 
     def _other_file(self, key: str, accessor: str, there: Decimal) -> str:
         """A file of the same model whose own value is the one in the table, "" if there is none."""

@@ -39,6 +39,7 @@ from bot.evaluation.formats.format import Rerun
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import take_measurements
 from bot.evaluation.result import Result
+from bot.evaluation.rounding import half_up
 from bot.platforms.declarations import declaration_at, open_leaderboard
 from bot.platforms.platform import Opener
 from bot.platforms.target import Target
@@ -275,13 +276,13 @@ def _again(
 
 
 def _share(value: float | None) -> str:
-    return "nothing" if value is None else f"{100 * value:.1f} points"
+    return "nothing" if value is None else f"{half_up(100 * value, 1)} points"
 
 
 def _line(one: Agreement) -> str:
     return (
-        f"{visible(one.leaf)}: {one.outcome}; {counted(one.questions, 'question')}, row {one.row:.4f}, again "
-        f"{one.again:.4f}; {one.only_row} right in the row alone, {one.only_again} in the new run alone, "
+        f"{visible(one.leaf)}: {one.outcome}; {counted(one.questions, 'question')}, row {half_up(one.row, 4)}, again "
+        f"{half_up(one.again, 4)}; {one.only_row} right in the row alone, {one.only_again} in the new run alone, "
         f"p = {one.p:.3g}; it would find a forgery of {_share(one.smallest)} (90 %)"
     )
 

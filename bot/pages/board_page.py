@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Column as DeclaredColumn
+from bot.evaluation.rounding import half_up, significant
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
@@ -355,7 +356,7 @@ def _place_of(row: BoardRow) -> str:
 
 def _amount(value: float | None) -> str:
     """A value that does not count, to four digits: it may be a cost, seconds, or a share."""
-    return MISSING if value is None else f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return MISSING if value is None else f"{half_up(value, 0):,}" if abs(value) >= 1000 else significant(value, 4)
 
 
 def _facts(content: PageContent, entry: Entry) -> dict[str, str]:
@@ -433,4 +434,4 @@ def _lack(content: PageContent, entry: Entry) -> str:
 def _with_error(value: float | None, stderr: float | None) -> str:
     if value is None or stderr is None:
         return points(value)
-    return f"{value:.2f} <small>±{TIE * stderr:.1f}</small>"
+    return f"{half_up(value, 2)} <small>±{half_up(TIE * stderr, 1)}</small>"

@@ -18,6 +18,7 @@ from uuid import UUID
 
 from msgspec.structs import replace
 
+from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import owner_and_name
 from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
@@ -80,7 +81,7 @@ class Move:
         """The change in a few words, for a sentence about several."""
         change, model = self.change, _short(self.change.model)
         if change.kind == "changed" and change.before is not None and change.after is not None:
-            return f"{model} {change.before:.2f} → {change.after:.2f}"
+            return f"{model} {half_up(change.before, 2)} → {half_up(change.after, 2)}"
         place = f" at place {self.after}" if self.after else f" from place {self.before}" if self.before else ""
         return f"{model}{place}"
 
@@ -186,7 +187,7 @@ def _moved_most(content: PageContent) -> list[Mention]:
     """The rows whose averages moved most in those seven days."""
     begin = _begin_of(content.changes)
     sizes = [
-        (abs(one.after - one.before), one.model, one.key, f" {one.before:.2f} → {one.after:.2f}")
+        (abs(one.after - one.before), one.model, one.key, f" {half_up(one.before, 2)} → {half_up(one.after, 2)}")
         for one in takewhile(lambda change: change.date[:10] >= begin, _compared(content))
         if one.before is not None and one.after is not None and one.after != one.before
     ]

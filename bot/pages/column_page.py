@@ -9,6 +9,7 @@ from math import fsum
 
 from bot.audits.board.audit import ColumnFigures
 from bot.audits.ranks import places
+from bot.evaluation.rounding import half_up
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
@@ -134,7 +135,7 @@ def _words(figures: ColumnFigures) -> Iterator[str]:
     """The findings of the audit, in sentences."""
     if figures.rows >= MANY_ROWS:
         yield (
-            f"Of its scores 96 % lie between {figures.low:.2f} and {figures.high:.2f}. "
+            f"Of its scores 96 % lie between {half_up(figures.low, 2)} and {half_up(figures.high, 2)}. "
             f"The lowest tenth of that range holds {100 * figures.floor_mass:.1f} % of the rows, "
             f"the next tenth {100 * figures.next_mass:.1f} %."
         )

@@ -17,6 +17,7 @@ from bot.evaluation.compare import (
     said_of,
     task_of_score,
 )
+from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import owner_and_name
 from bot.evaluation.score import TaskScore
 from bot.evaluation.statistics import LEVEL
@@ -430,8 +431,8 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
     verdict = f"{second} higher{' in most tasks' if tested else ''}" if is_apart else words
     if whole.why:
         return ShownVerdict(verdict, "", "", "", "", said)
-    half = f"±{_half(whole):.2f}" if whole.contrast.p is not None else ""
-    off = f"{abs(whole.contrast.difference):.2f}"
+    half = f"±{half_up(_half(whole), 2)}" if whole.contrast.p is not None else ""
+    off = str(half_up(abs(whole.contrast.difference), 2))
     higher = second if float(off) and not is_apart else ""
     return ShownVerdict(verdict, "well" if is_apart else "", off, half, higher, said)
 
@@ -501,4 +502,4 @@ def _difference(task: ComparedTask | None) -> Cell:
     if task.contrast.p is None:
         return Cell(value)
     style = f"n apart {STYLES[task.conclusion]}" if task.conclusion in STYLES else "n"
-    return Cell(value, style, f"±{_half(task):.2f} {task.conclusion}")
+    return Cell(value, style, f"±{half_up(_half(task), 2)} {task.conclusion}")

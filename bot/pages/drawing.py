@@ -14,6 +14,7 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup
 
+from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import owner_and_name
 from bot.pages.environment import signed
 from bot.pages.titles import in_two, with_end
@@ -90,7 +91,7 @@ def forest(title: str, rows: Sequence[ForestRow]) -> Figure:
     for place, (row, name) in enumerate(zip(shown, names, strict=True)):
         y = TOP + line * (place + 0.5)
         begin, end = across(row.value - row.reach), across(row.value + row.reach)
-        said = _text(f"{row.name}: {row.value:.2f}{f' ±{row.reach:.2f}' if row.reach else ''}")
+        said = _text(f"{row.name}: {half_up(row.value, 2)}{f' ±{half_up(row.reach, 2)}' if row.reach else ''}")
         drawn = (
             f'{name}<path class="reach" d="M{begin:.1f} {y:.1f}H{end:.1f}"/>'
             f'<path class="dots" d="M{across(row.value):.1f} {y:.1f}h0"/>'
@@ -98,7 +99,7 @@ def forest(title: str, rows: Sequence[ForestRow]) -> Figure:
         page = f' href="{_text(row.page)}"' if row.page else ""
         parts.append(f"<a{page}><title>{said}</title>{drawn}</a>")
     frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="group" aria-label="{_text(title)}">'
-    table = [(row.name, f"{row.value:.2f}", f"±{row.reach:.2f}" if row.reach else "–") for row in shown]
+    table = [(row.name, str(half_up(row.value, 2)), f"±{half_up(row.reach, 2)}" if row.reach else "–") for row in shown]
     return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("row", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
 
 
@@ -143,7 +144,7 @@ def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -
         kind = "untested" if not reach else "mass" if abs(value) > reach else "hollow"  # where 0 is inside
         parts.append(f'<circle class="{kind}" cx="{across(value):.1f}" cy="{y:.1f}" r="4"/>')
     frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
-    table = [(name, signed(value), f"±{reach:.2f}") for name, value, reach in rows]
+    table = [(name, signed(value), f"±{half_up(reach, 2)}") for name, value, reach in rows]
     return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("score", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
 
 
@@ -181,7 +182,7 @@ def scatter(
     to_right, to_top = _scales(x, y)
     places = list(zip(map(to_right, right), map(to_top, high), strict=True))
     drawn = _dots(places) + _dots((places[one] for one in marked), "dots odd")
-    rows = [(name, f"{a:.2f}", f"{b:.2f}") for name, a, b in zip(names, right, high, strict=False)]
+    rows = [(name, str(half_up(a, 2)), str(half_up(b, 2))) for name, a, b in zip(names, right, high, strict=False)]
     return Figure(title, _svg(title, x, y, drawn), ("row", x.title, y.title), rows)
 
 
@@ -259,7 +260,7 @@ def _with_best(
         if value > best:
             line += f"M{across(place):.1f} {up(value):.1f}" if not line else f"H{across(place):.1f}V{up(value):.1f}"
             best = value
-            rows.append((text, f"{value:.2f}", name))
+            rows.append((text, str(half_up(value, 2)), name))
             leaders.append((name, across(place), up(value)))
     places = [(across(place), up(value)) for _, _, place, value in points]
     named = _named(leaders, [*_apart(places), *_along([(right, high) for _, right, high in leaders])])

@@ -16,6 +16,7 @@ from bot import HOME, __version__
 from bot.evaluation.evidence import SHOWS
 from bot.evaluation.finding import counted
 from bot.evaluation.result import HarnessVersion
+from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import model_in, owner_and_name
 from bot.evaluation.rules import ALL_RULES
 from bot.pages.addresses import column_page, row_page, usual_page
@@ -50,7 +51,8 @@ def templates() -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.filters |= {"points": points, "raw": raw, "full": full, "counted": counted, "billions": billions}
+    environment.filters |= {"points": points, "raw": raw, "full": full, "half_up": half_up}
+    environment.filters |= {"counted": counted, "billions": billions}
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
     environment.filters["shows"] = SHOWS.__getitem__
     environment.filters |= {"breakable": breakable, "in_parts": in_parts, "in_lines": in_lines, "with_end": with_end}
@@ -80,7 +82,7 @@ points, raw = partial(cell, digits=2), partial(cell, digits=4)  # scores and raw
 
 def signed(value: float) -> str:
     """A difference of scores for people, with its sign."""
-    return f"{value:+.2f}".replace("-", "−")
+    return f"{half_up(value, 2):+}".replace("-", "−")
 
 
 def full(value: float | None) -> str:

@@ -13,6 +13,7 @@ from bot.evaluation.definition import digest_of_leaves
 from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
 from bot.evaluation.finding import first_few
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.rounding import half_up, significant
 from bot.evaluation.row_key import SHORT, WHOLE
 from bot.evaluation.score import GroupScore, LeafScore, TaskScore
 from bot.evaluation.task import Task
@@ -304,17 +305,17 @@ def _steps(score: TaskScore, task: Task | None) -> str:
     if score.score is None or score.raw is None:
         return "No score: at least one of its subtasks is missing or has no number that counts."
     if not score.leaves:
-        return f"{score.score:.4f}, of which the entry names no subtask."
-    first, count = score.leaves[0], len(score.leaves)
+        return f"{half_up(score.score, 4)}, of which the entry names no subtask."
+    first, count, shown = score.leaves[0], len(score.leaves), half_up(score.score, 2)
     lower, upper = Fraction(first.lower_bound), Fraction(first.upper_bound)
     mean = "the mean weighted by samples" if task and task.aggregation == "size-weighted" else "the plain mean"
     if task is not None and task.normalize == "leaf" and count > 1:
-        return f"{score.score:.2f} is {mean} of {count} scores; that of the raw values is {score.raw:.6g}."
+        return f"{shown} is {mean} of {count} scores; that of the raw values is {significant(score.raw)}."
     given = 100 * (score.raw - float(lower)) / float(upper - lower)
     is_clipped = score.score == 0 and given < 0
     clip = "; what is worse than the lower bound counts as 0" if is_clipped else ""
-    above = f"({score.raw:.6g} − {lower})" if lower else f"{score.raw:.6g}"
+    above = f"({significant(score.raw)} − {lower})" if lower else significant(score.raw)
     formula = f"100 × {above}{f' / ({upper} − {lower})' if lower else f' / {upper}' if upper != 1 else ''}"
     if not is_clipped and abs(given - score.score) > SAME_POINTS:
-        return f"The score says {score.score:.2f}, but {formula} is {given:.2f}: they contradict each other."
-    return f"{score.score:.2f} = {formula}{clip}{f'; the raw value is {mean} of {count}' if count > 1 else ''}."
+        return f"The score says {shown}, but {formula} is {half_up(given, 2)}: they contradict each other."
+    return f"{shown} = {formula}{clip}{f'; the raw value is {mean} of {count}' if count > 1 else ''}."

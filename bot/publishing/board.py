@@ -25,6 +25,7 @@ from bot.evaluation.evidence import STRENGTH, EvidenceWord
 from bot.evaluation.finding import examples, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.likeness import LikeRows, Peer
+from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import reading_of, twins
 from bot.evaluation.rules.rule import KnownDocuments
 from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, group_scores, normalize
@@ -159,7 +160,7 @@ def _apart(one: float | None, other: float | None) -> tuple[str, str]:
     """Two numbers with as few digits as tell them apart, two behind the point at least."""
     if one is None or other is None:
         return _shown(one), _shown(other)
-    pairs = ((f"{one:.{digits}f}", f"{other:.{digits}f}") for digits in (2, 4, 6))
+    pairs = ((str(half_up(one, digits)), str(half_up(other, digits))) for digits in (2, 4, 6))
     return next((pair for pair in pairs if pair[0] != pair[1]), (_shown(one), _shown(other)))
 
 

@@ -15,6 +15,7 @@ from bot import __version__
 from bot.evaluation.compare import SettingDifference
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.rounding import half_up
 from bot.publishing.addresses import request_url
 from bot.publishing.compared_rows import compared_rows, settings_of
 from bot.publishing.entry import Entry, digest_of
@@ -39,7 +40,7 @@ class ScoreChange(msgspec.Struct, frozen=True):
         return inf if self.before is None or self.after is None else abs(self.after - self.before)
 
     def __str__(self) -> str:
-        before, after = ("–" if score is None else f"{score:.2f}" for score in (self.before, self.after))
+        before, after = ("–" if score is None else str(half_up(score, 2)) for score in (self.before, self.after))
         return f"{self.title} {before} → {after}"
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from bot.evaluation.finding import counted
+from bot.evaluation.rounding import half_up
 from bot.publishing.board import rank_entries
 from bot.publishing.entry import Entry, digest_of
 
@@ -178,7 +179,7 @@ def average_change(row: PlannedRow) -> str:
     """Average before and after, as people read them, or the values that would be written."""
     if row.values:
         return row.values
-    shown = ["–" if value is None else f"{value:.2f}" for value in (row.before, row.after)]
+    shown = ["–" if value is None else str(half_up(value, 2)) for value in (row.before, row.after)]
     return " → ".join(shown) + (f", rank {row.ranks_before} → {row.ranks_after}" if row.ranks_after else "")
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot import HOME
 from bot.evaluation.finding import counted, first_few
+from bot.evaluation.rounding import half_up
 from bot.evaluation.verdict import Judgement
 from bot.publishing.addresses import evidence_url, model_url, target_url
 from bot.publishing.board import TIE
@@ -365,7 +366,7 @@ def _name(entry: Entry) -> str:
 
 def _average(entry: Entry) -> str:
     if entry.average is not None:
-        return f"{entry.average:.2f}"
+        return str(half_up(entry.average, 2))
     return f"incomplete, {len(entry.coverage.missing)} of {entry.coverage.required} subtasks missing"
 
 
@@ -408,7 +409,7 @@ def _model(entry: Entry) -> str:
 
 def _with_error(score: float | None, stderr: float | None) -> str:
     """A score with 1.96 standard errors, if they are known."""
-    return cell(score, 2) + ("" if score is None or stderr is None else f" ± {TIE * stderr:.2f}")
+    return cell(score, 2) + ("" if score is None or stderr is None else f" ± {half_up(TIE * stderr, 2)}")
 
 
 def _scores(entry: Entry, current: Entry | None) -> Iterator[str]:
@@ -424,7 +425,7 @@ def _scores(entry: Entry, current: Entry | None) -> Iterator[str]:
 
 
 def _change(now: float | None, before: float | None) -> str:
-    change = "–" if now is None or before is None else f"{now - before:+.2f}"
+    change = "–" if now is None or before is None else f"{half_up(now - before, 2):+}"
     return f" {cell(before, 2)} | {change} |"
 
 

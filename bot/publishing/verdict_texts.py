@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot import HOME
 from bot.evaluation.finding import counted, first_few
+from bot.evaluation.rounding import half_up
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.repeat import quoted
 from bot.publishing.texts import FOOT, fitted
@@ -196,7 +197,7 @@ def comparison_table(comparisons: Sequence[Comparison], *, has_ranks: bool = Tru
     lines = [head + place * has_ranks for head, place in zip(heads, places, strict=True)]
     for row in comparisons:
         old, new = row.before.average if row.before else None, row.after.average
-        change = "–" if old is None or new is None else f"{new - old:+.2f}"
+        change = "–" if old is None or new is None else f"{half_up(new - old, 2):+}"
         ranks = f" {rank(row.after)} | {rank(row.before)} |" if has_ranks else ""
         lines.append(f"| {code_in_table(row.model)} | {cell(new, 2)} | {cell(old, 2)} | {change} |{ranks}")
     said = [f"- {code(brief(row.model))}: {row.said}" for row in comparisons[:NAMES] if row.said]

@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple
 from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
 from bot.evaluation.finding import counted, examples, first_few, grouped
 from bot.evaluation.reported import Reading, Readings
+from bot.evaluation.rounding import half_up, significant
 from bot.evaluation.statistics import FEWEST_TASKS, LEVEL, mcnemar_p
 from bot.reporting.escape import brief, code, plain_markup, visible
 from bot.reporting.table import Cell, Table, markdown_table, text_table
@@ -173,7 +174,7 @@ def _counted_tasks(tasks: Sequence[ComparedTask], second: str) -> str:
 
 
 def _points(value: float, task: ComparedTask) -> str:
-    return f"{value * (task.points or 1):.2f}"
+    return str(half_up(value * (task.points or 1), 2))
 
 
 def _half(task: ComparedTask) -> str:
@@ -223,7 +224,7 @@ def _columns(comparison: RunComparison) -> Iterator[str]:
     """The columns that do not count, with both values and no test."""
     yield "Not tested, for these count nowhere:"
     for name, first, second in comparison.columns:
-        yield f"  {name}: {first:.6g} → {second:.6g}"
+        yield f"  {name}: {significant(first)} → {significant(second)}"
 
 
 def _setting_lines(comparison: RunComparison) -> Iterator[str]:
@@ -279,7 +280,7 @@ def _cells(one: ComparedTask) -> list[str]:
     return [
         one.id,
         *(_points(value, one) for value in one.values),
-        f"{one.contrast.difference * (one.points or 1):+.2f}",
+        f"{half_up(one.contrast.difference * (one.points or 1), 2):+}",
         interval,
         "" if p is None else f"{p:.3f}" if p >= LEAST_P else f"<{LEAST_P}",
         f"{SIGNS[one.conclusion]} {one.conclusion}",
@@ -478,9 +479,9 @@ def reported_text(readings: Readings) -> str:
     """The readings that give the number, simplest first, or the nearest and how they were measured where none does."""
     text = visible(readings.reported.text)
     if readings.limits:
-        low, high = readings.limits
+        low, high = (significant(limit, 4) for limit in readings.limits)
         unit = " %" if readings.reported.top > 1 else ""
-        return f"No score of these results can be {text}: their metrics lie between {low:.4g} and {high:.4g}{unit}.\n"
+        return f"No score of these results can be {text}: their metrics lie between {low} and {high}{unit}.\n"
     tried = f"{counted(readings.tried, 'reading')} tried; {_odds(readings.by_chance)}"
     if not readings.fitting:
         return f"No reading of these results gives {text} ({tried}). {_nearest_text(readings)}"
@@ -559,7 +560,7 @@ def _odds(by_chance: float) -> str:
 
 
 def _lines(reading: Reading, note: str = "") -> str:
-    head = f"  {visible(reading.task)}: {reading.value:.6g}{f' ({note})' if note else ''}"
+    head = f"  {visible(reading.task)}: {significant(reading.value)}{f' ({note})' if note else ''}"
     return "\n".join([head, *(f"    {visible(step)}" for step in reading.steps), ""])
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import quote
 
+from bot.evaluation.rounding import half_up
+
 # An underscore inside of a word is none of emphasis; a colon could make an address a link.
 MARKUP = re.compile(r"[^\w ./,+%=()-]|(?<![^\W_])_|_(?![^\W_])")
 WWW = re.compile(r"\b(www)\.", re.IGNORECASE)
@@ -129,4 +131,4 @@ def plain_in_link(text: str) -> str:
 
 def cell(value: float | None, digits: int) -> str:
     """A number for people, a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}"
+    return "–" if value is None else str(half_up(value, digits))

@@ -14,11 +14,12 @@ from bot.evaluation.definition import digest_of_leaves
 from bot.evaluation.finding import examples, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import definitions_of
+from bot.evaluation.rounding import significant
 from bot.evaluation.rules.other_task_definition import other_task_definition
 from bot.evaluation.score import LeafScore, Scores, TaskScore
 from bot.evaluation.task import Task
 from bot.evaluation.verdict import Judgement, Row
-from bot.reporting.escape import brief, visible
+from bot.reporting.escape import brief, cell, visible
 
 RIGHT = "right / of"
 AVERAGE = "average"  # no column has this id
@@ -80,7 +81,7 @@ def explain(row: Row | Explained, task_id: str = "") -> str:
 
 
 def _explain_task(task: Task, score: TaskScore, row: Explained) -> Iterator[str]:
-    result = f"{score.score:.4f}" if score.score is not None else "no score"
+    result = cell(score.score, 4) if score.score is not None else "no score"
     yield f"{task.title}: {result}"
     if score.leaves:
         yield from _files(score, row)
@@ -112,10 +113,10 @@ def _leaf_table(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
     head = f"  {'':{width}}  {RIGHT:>{space}}  {'raw':>8}"
     yield head + (f"  {_bound_name(task):>5}  {'score':>7}" if by_leaf else "")
     for name, count, leaf in zip(names, counts, leaves, strict=True):
-        line = f"  {name:{width}}  {count:>{space}}  {leaf.raw:8.4f}"
+        line = f"  {name:{width}}  {count:>{space}}  {cell(leaf.raw, 4):>8}"
         if by_leaf:
             sign = "*" if leaf.is_clipped else ""
-            line += f"  {leaf.lower_bound:>5}  {leaf.score if leaf.score is not None else float('nan'):7.2f}{sign}"
+            line += f"  {leaf.lower_bound:>5}  {cell(leaf.score, 2):>7}{sign}"
         yield line
     if by_leaf and any(leaf.is_clipped for leaf in leaves):
         yield f"  * {_clipped(task)}"
@@ -159,7 +160,7 @@ def _aggregate(task: Task, score: TaskScore, row: Explained) -> Iterator[str]:
         yield from _one_leaf(task, score.leaves)
         yield from _mean_of_leaves(task, score)
     else:
-        yield f"  raw   = {_how_raw(task, score)} = {score.raw:.6f}"
+        yield f"  raw   = {_how_raw(task, score)} = {cell(score.raw, 6)}"
         yield from _whole_task(task, score.raw, score.score)
 
 
@@ -189,34 +190,34 @@ def _one_leaf(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:
     bound, lower, upper = _bound_name(task), Fraction(first.lower_bound), task.upper_bound
     floor = "0 below guessing" if task.higher_is_better else "0 beyond it"
     yield f"  each score = 100 × (raw - {bound}) / ({upper} - {bound}), {floor}; such as"
-    yield f"    100 × ({first.raw:.6g} - {lower}) / ({upper} - {lower}) = {_points(first.raw, lower, upper)}"
+    yield f"    100 × ({significant(first.raw)} - {lower}) / ({upper} - {lower}) = {_points(first.raw, lower, upper)}"
 
 
 def _mean_of_leaves(task: Task, score: TaskScore) -> Iterator[str]:
     count = len(score.leaves)
     if task.aggregation == "size-weighted":
-        yield f"  score = the scores weighted by samples = {score.score:.4f}"
-        yield f"  raw   = the raw values weighted by samples = {score.raw:.6f}"
+        yield f"  score = the scores weighted by samples = {cell(score.score, 4)}"
+        yield f"  raw   = the raw values weighted by samples = {cell(score.raw, 6)}"
     else:
-        yield f"  score = sum of {count} scores / {count} = {score.score:.4f}"
-        yield f"  raw   = sum of {count} raw values / {count} = {score.raw:.6f} (plain mean, not by size)"
+        yield f"  score = sum of {count} scores / {count} = {cell(score.score, 4)}"
+        yield f"  raw   = sum of {count} raw values / {count} = {cell(score.raw, 6)} (plain mean, not by size)"
 
 
 def _whole_task(task: Task, raw: float, score: float) -> Iterator[str]:
     """The formula with the numbers of a task that is scored as a whole."""
     lower, upper = task.lower_bound, task.upper_bound
     if lower == 0 and upper == 1:
-        yield f"  score = 100 × {raw:.6f} = {score:.4f}"
+        yield f"  score = 100 × {cell(raw, 6)} = {cell(score, 4)}"
         return
     clip = f"; {_clipped(task)}" if score == 0 and raw != float(lower) else ""
-    yield f"  score = 100 × ({raw:.6f} - {lower}) / ({upper} - {lower}) = {_points(raw, lower, upper)}{clip}"
+    yield f"  score = 100 × ({cell(raw, 6)} - {lower}) / ({upper} - {lower}) = {_points(raw, lower, upper)}{clip}"
     if task.bound_reason:
         yield f"          {lower} is {task.bound_reason}"
 
 
 def _points(raw: float, lower: Fraction, upper: Fraction) -> str:
     """What the formula gives before the clip."""
-    return f"{float(100 * (Fraction(raw) - lower) / (upper - lower)):.4f}"
+    return cell(float(100 * (Fraction(raw) - lower) / (upper - lower)), 4)
 
 
 def _how_raw(task: Task, score: TaskScore) -> str:
@@ -240,11 +241,14 @@ def _explain_average(row: Explained) -> Iterator[str]:
         yield "  a mean over the others would look plausible and be wrong"
         return
     for group in scores.groups if scores.over == "groups" else ():
-        members = " + ".join(f"{task.score:.4f}" for task in scores.tasks if task.id in group.tasks)
-        formula = f"{group.title}: ({members}) / {len(group.tasks)} = {group.score:.4f}"
+        members = " + ".join(cell(task.score, 4) for task in scores.tasks if task.id in group.tasks)
+        formula = f"{group.title}: ({members}) / {len(group.tasks)} = {cell(group.score, 4)}"
         yield fill(formula, 78, initial_indent="  ", subsequent_indent="    ")
-    terms = " + ".join(f"{one.score:.4f}" for one in scores.averaged)
-    yield f"Average: {scores.average:.4f}"
+    terms = " + ".join(cell(one.score, 4) for one in scores.averaged)
+    yield f"Average: {cell(scores.average, 4)}"
     yield fill(
-        f"({terms}) / {len(scores.averaged)} = {scores.average:.4f}", 78, initial_indent="  ", subsequent_indent="  "
+        f"({terms}) / {len(scores.averaged)} = {cell(scores.average, 4)}",
+        78,
+        initial_indent="  ",
+        subsequent_indent="  ",
     )

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.rounding import half_up
 from bot.evaluation.score import ColumnValue
 from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, cell, inert
@@ -64,7 +65,7 @@ def column_cell(value: float | None, unit: str) -> str:
     """A number of a column that does not count."""
     if value is None or unit in {"fraction", "percent"}:
         return cell(None if value is None else value * (100 if unit == "fraction" else 1), 2)
-    number = f"{value:,.2f}" if abs(value) < 100 and not value.is_integer() else f"{value:,.0f}"
+    number = f"{half_up(value, 2):,}" if abs(value) < 100 and not value.is_integer() else f"{half_up(value, 0):,}"
     if unit == "plain":
         return number
     return f"{unit}{number}" if unit in CURRENCIES else f"{number} {unit}"

@@ -11,6 +11,7 @@ from unicodedata import combining, east_asian_width
 
 import msgspec
 
+from bot.evaluation.rounding import half_up, significant
 from bot.reporting.escape import code_in_table, visible
 
 WIDTH = 100
@@ -50,7 +51,7 @@ def cut_front(name: str, room: int) -> str:
 
 def short(value: float) -> str:
     """Return a number for a person: whole numbers whole, others with four significant digits."""
-    return f"{value:.0f}" if float(value).is_integer() else f"{value:.4g}"
+    return str(half_up(value, 0)) if float(value).is_integer() else significant(value, 4)
 
 
 def text_table(table: Table, width: int | None = None) -> str:

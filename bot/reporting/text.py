@@ -16,6 +16,7 @@ from bot.evaluation.finding import Finding, Severity, counted, examples, first_f
 from bot.evaluation.identity import is_served
 from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.measurement import coverage_of
+from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import UnreadPath
@@ -240,7 +241,7 @@ def _sign(status: str, ink: Ink) -> str:
 
 def _headline(row: Row, ink: Ink) -> str:
     average = row.scores.average
-    score = f"average {average:.2f}" if average is not None else "no average"
+    score = f"average {half_up(average, 2)}" if average is not None else "no average"
     return f"{_sign(row.status, ink)}  {brief(row.model.id) or '(no model)'}  {score}"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
+from bot.evaluation.rounding import half_up
 from bot.pages.compare_page import compare_page
 from bot.pages.content import PageContent
 from bot.pages.site import Site
@@ -488,6 +489,12 @@ def test_the_script_finds_the_same_settings_and_scores_as_the_server(watch: Open
         assert caption in found(made).text
         captions.add(caption.partition(";")[0].partition(":")[0])
     assert captions == {"Measured differently", "Measured alike", ""}  # "": no task in common
+
+
+def test_the_script_rounds_as_the_server_does(watch: Opener) -> None:
+    values = [88.335, 1.005, -0.125, -0.004, 0.0, 2.5, 99.995, 12.344999]
+    shown = watch("varied").open("compare.html").evaluate("all => all.map(one => page.halfUp(one, 2))", values)
+    assert shown == [str(half_up(value, 2)) for value in values]
 
 
 def test_a_fifth_row_is_not_picked_and_enter_compares(watch: Opener) -> None:

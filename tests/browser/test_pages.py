@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.pages.addresses import column_page, row_page
+from bot.reporting.escape import cell
 from tests.browser.conftest import HERE, Opener
 from tests.evaluation.judging import declared
 from tests.pages.boards import examples, generated, hostile, site_of
@@ -134,13 +135,13 @@ def test_the_numbers_of_every_row_are_those_of_its_entry(watch: Opener, site: st
         )
         tasks = [cell.strip() for cell in cells]
         averages = [text.split()[1] for text in page.locator(".big").all_inner_texts()]
-        assert averages == ([] if row.entry.average is None else [f"{row.entry.average:.2f}"])
-        assert sorted(tasks) == sorted("–" if task.score is None else f"{task.score:.2f}" for task in row.entry.tasks)
+        assert averages == ([] if row.entry.average is None else [cell(row.entry.average, 2)])
+        assert sorted(tasks) == sorted(cell(task.score, 2) for task in row.entry.tasks)
         place = page.locator(".leaves thead th").all_text_contents().index("Score") + 1
         cells = page.locator(f".leaves td:nth-child({place})").evaluate_all(
             "all => all.map(one => one.firstChild.data)"
         )
-        leaves = [f"{leaf.score:.2f}" for task in row.entry.tasks for leaf in task.leaves]
+        leaves = [cell(leaf.score, 2) for task in row.entry.tasks for leaf in task.leaves]
         assert [cell.strip().rstrip("*") for cell in cells] == leaves
 
 

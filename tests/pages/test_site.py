@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.rounding import significant
 from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.environment import POLICY, rule_title
@@ -23,6 +24,7 @@ from bot.publishing.addresses import evidence_url
 from bot.publishing.board import make_board
 from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry, Evidence
+from bot.reporting.escape import cell
 from tests.evaluation.judging import declared
 from tests.pages.boards import Found, board_of_rows, examples, found, generated, hostile, site_of
 from tests.variants import one_of
@@ -107,11 +109,11 @@ def test_every_number_of_an_entry_stands_on_its_page(site: Site) -> None:
         entry, page = row.entry, found(site[row_page(name)])
         leaves = [[cell.strip().rstrip("*") for cell in line] for table in page.tables for line in table]
         for task in entry.tasks:
-            assert task.score is None or (f"{task.raw:.6g}" in page.text and f"{task.score:.2f}" in page.text)
+            assert task.score is None or (significant(task.raw) in page.text and cell(task.score, 2) in page.text)
             for leaf in task.leaves:
-                texts = {f"{leaf.raw!r}", f"{leaf.raw:.4f}"}
-                assert any(texts & {*line} and f"{leaf.score:.2f}" in line for line in leaves), leaf
-        assert entry.average is None or f"{entry.average:.2f}" in page.text
+                texts = {f"{leaf.raw!r}", cell(leaf.raw, 4)}
+                assert any(texts & {*line} and cell(leaf.score, 2) in line for line in leaves), leaf
+        assert entry.average is None or cell(entry.average, 2) in page.text
         for file in entry.evidence:
             assert file.sha256 in page.text
 
@@ -119,9 +121,7 @@ def test_every_number_of_an_entry_stands_on_its_page(site: Site) -> None:
 def test_a_page_of_raw_values_shows_those_of_the_entries(site: Site) -> None:
     shown = [row for table in found(site["raw.html"]).tables for row in table[1:]]
     for line, row in zip(shown, site.content.board.rows, strict=True):
-        assert line[3 : 3 + len(row.entry.tasks)] == [
-            "–" if task.raw is None else f"{task.raw:.4f}" for task in row.entry.tasks
-        ]
+        assert line[3 : 3 + len(row.entry.tasks)] == [cell(task.raw, 4) for task in row.entry.tasks]
 
 
 def test_the_data_of_the_comparison_are_those_of_the_entries(site: Site) -> None:

@@ -158,7 +158,7 @@ def test_a_plan_for_people_names_the_rows_of_each_kind() -> None:
         "  x: 1 row",
         "  added  b  – → 61.00",
         "  changed  a  50.00 → 60.00",
-        "  changed  d  50.00 → 70.12",
+        "  changed  d  50.00 → 70.13",
         "  removed  c  40.00 → –",
     ]
     many = with_rows(*(msgspec.structs.replace(ROWS[1], key=str(n)) for n in range(101)))

@@ -8,6 +8,7 @@ import msgspec
 
 from bot.audits.board.audit import BoardAudit, ColumnFigures
 from bot.evaluation.finding import counted
+from bot.evaluation.rounding import half_up, significant
 from bot.reporting.prose import Section, markdown
 from bot.reporting.table import Table
 
@@ -74,8 +75,9 @@ def _why(audit: BoardAudit) -> list[Section]:
     judged = [column for column in audit.columns if column.column in audit.named]
     reasons = [f"{column.column}: {alarm.why}." for column in judged for alarm in column.alarms]
     names = ", ".join(audit.named)
+    without, mean = half_up(effect.mean_without, 2), half_up(effect.mean_with, 2)
     change = (
-        f"Without {names} the mean of all averages is {effect.mean_without:.2f} instead of {effect.mean_with:.2f}; "
+        f"Without {names} the mean of all averages is {without} instead of {mean}; "
         f"{effect.rows_moved} of {audit.rows} rows change their rank, by up to {effect.largest_move}; {effect.leader}."
     )
     rows = tuple(
@@ -101,7 +103,7 @@ def _row(column: ColumnFigures) -> tuple[str | float | int | None, ...]:
     low, high = column.correlation_low, column.correlation_high
     return (
         column.column,
-        f"{column.low:.4g} to {column.high:.4g}",
+        f"{significant(column.low, 4)} to {significant(column.high, 4)}",
         f"{column.floor_mass:.1%}",
         f"{column.next_mass:.1%}",
         f"{column.mean_mass:.1%}",
@@ -109,7 +111,7 @@ def _row(column: ColumnFigures) -> tuple[str | float | int | None, ...]:
         f"{column.misplacement:.0%}",
         f"{column.ordered:.0%}",
         None if column.correlation is None else round(column.correlation, 2),
-        "-" if low is None or high is None else f"{low:.2f} to {high:.2f}",
+        "-" if low is None or high is None else f"{half_up(low, 2)} to {half_up(high, 2)}",
         None if column.effect.tau is None else round(column.effect.tau, 3),
         column.effect.largest_move,
     )

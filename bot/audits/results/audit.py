@@ -15,6 +15,7 @@ from bot.audits.samples.find import find_logs
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import grouped
 from bot.evaluation.result import CheckedSamples, Result
+from bot.evaluation.rounding import significant
 from bot.evaluation.submission import Parsed
 
 # Two runs of two models can agree in a value or two, and in any number of zeros; that they do in this many others, to
@@ -167,7 +168,7 @@ def _verdict(checked: CheckedSamples, result: Result) -> tuple[str, str]:
     for key, mean in checked.means.items():
         value = result.leaves[checked.leaf].numbers[key]
         if type(value) is float and not isclose(value, mean, rel_tol=1e-9, abs_tol=1e-9):
-            return VALUE_DIFFERS, f"{key} is {value:.6g} in the file and {mean:.6g} in the samples"
+            return VALUE_DIFFERS, f"{key} is {significant(value)} in the file and {significant(mean)} in the samples"
     if checked.wrong:
         return RESCORED, f"{checked.wrong[0].metric} of {checked.wrong[0].first}"
     return EQUAL if result.task_hashes.get(checked.leaf) else NO_HASH, ""

@@ -1,7 +1,7 @@
 // The board: sort, filter, choice of columns and tint; all on what the page shows without this script.
 "use strict";
 (() => {
-  const { $, make, mark, read, write, text: queryOf, rove } = globalThis.page;
+  const { $, make, mark, read, write, text: queryOf, rove, halfUp } = globalThis.page;
   const tables = [...document.querySelectorAll("table.board")];
   const inOrder = tables.map((table) => [...table.tBodies].flatMap((body) => [...body.rows]));
   const shown = inOrder.map((all) => [...all]); // as they stand on the page, from the top down
@@ -341,7 +341,7 @@
     const said = Number.isNaN(half(best)) ? `place ${inOrder[0].indexOf(best) + 1} of all` : [`rank ${best.cells[0].dataset.ranks ?? text(best, 0)} of all`, verdict].filter(Boolean).join("; ");
     return [
       "Of these, ", linked(best), " is first with ", make("strong", text(best, 2).split("±")[0].trim()),
-      ...(Number.isNaN(half(best)) ? [] : [" ", make("small", `±${half(best).toFixed(1)}`)]),
+      ...(Number.isNaN(half(best)) ? [] : [" ", make("small", `±${halfUp(half(best), 1)}`)]),
       found.length ? `; to look at: ${found.join("; ")}. ` : ". ",
       ...(next ? ["Of the rows without a mark, ", linked(next), " is first with ", make("strong", text(next, 2).split("±")[0].trim()), ". "] : []),
       make("span", `${said[0].toUpperCase()}${said.slice(1)}.`, { class: "quiet" }),

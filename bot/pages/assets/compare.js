@@ -1,7 +1,7 @@
 // Compare rows by the data beside the page; what is compared is in the address.
 "use strict";
 (() => {
-  const { $, make, BREAK, breakable, read, write, compare, said, SEEN, signP } = globalThis.page;
+  const { $, make, BREAK, breakable, read, write, compare, said, SEEN, signP, halfUp } = globalThis.page;
   const FEWEST = 6; // tasks of a test over them
   const STYLES = { higher: "well", lower: "warn" }; // of verdicts that tell rows apart
   const UNKNOWN = "the files give no standard error";
@@ -14,7 +14,7 @@
   const titleOf = (name) => shown[name] || name;
   const byName = new Map(names.map((name, i) => [name, rows[i]]));
   const fields = [...document.querySelectorAll("#compare input")];
-  const points = (value) => (value === null || value === undefined ? "–" : value.toFixed(2));
+  const points = (value) => (value === null || value === undefined ? "–" : halfUp(value, 2));
   const signed = (value) => `${value >= 0 ? "+" : "−"}${points(Math.abs(value))}`;
   const numeric = (words) => make("td", words, { class: "n" });
 
@@ -293,7 +293,7 @@
   const timesOf = new Map();
   for (const name of names) timesOf.set(modelOf(name), (timesOf.get(modelOf(name)) || 0) + 1);
   const shortest = (name) => (name && timesOf.get(modelOf(name)) === 1 && !/^\(|,/.test(modelOf(name)) ? modelOf(name) : name);
-  for (const name of names.slice(0, OFFERED)) $("names").append(make("option", `${shortest(name)}: ${byName.get(name).average === null ? "incomplete" : byName.get(name).average.toFixed(2)}`, { value: shortest(name) }));
+  for (const name of names.slice(0, OFFERED)) $("names").append(make("option", `${shortest(name)}: ${byName.get(name).average === null ? "incomplete" : halfUp(byName.get(name).average, 2)}`, { value: shortest(name) }));
   for (const one of document.querySelectorAll("#begin [hidden]")) one.hidden = false;
   const show = () => {
     const asked = (read().get("rows") || "").split(",").map((text) => text.trim()).filter(Boolean).slice(0, 4);

@@ -84,5 +84,11 @@ globalThis.page = (() => {
       return [1 + apart.filter((one, j) => one && j < i).length, rows.length - apart.filter((one, j) => one && j > i).length];
     });
   };
-  return { $, make, BREAK, breakable, mark, read, write, text, load, rove, ranges, signP };
+  // As `half_up` of bot/evaluation/rounding.py.
+  const halfUp = (value, digits) => {
+    const unit = 10 ** digits;
+    const most = Math.round(Number((Math.abs(value) * unit).toPrecision(12))) / unit;
+    return (value < 0 && most ? -most : most).toFixed(digits);
+  };
+  return { $, make, BREAK, breakable, mark, read, write, text, load, rove, ranges, signP, halfUp };
 })();

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 from string import Formatter
 from typing import Literal
 
 from bot.errors import Unwritable
 from bot.evaluation.leaderboard import Leaderboard
+from bot.evaluation.rounding import TWELVE_DIGITS
 from bot.evaluation.row_key import owner_and_name
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
@@ -19,7 +20,7 @@ from bot.publishing.entry import Entry
 Scalar = Decimal | str | bool | None
 Unit = Literal["proportion", "percent"]
 Rounding = Literal["half-up", "half-even", "double"]
-TWELVE_DIGITS, FEW_DECIMALS = Context(prec=12), 6
+FEW_DECIMALS = 6
 OWN = "value"  # in a template: the column's own value
 RIGHT, OF = "right", "of"  # in a template: the value as a count, and of how many it is
 COUNTED = 0.1  # how far a share of all may be from a whole number: files round shares
