@@ -203,7 +203,7 @@ class MappedRows:
         new = planner.in_order([each for each in decided if isinstance(each, Insertion)])
         most = self.options.first or len(grid) + len(new)
         shown = [each for number, each in enumerate(new) if each.before + number < most]
-        below = [each.wanted.change_key for each in new if each not in shown]
+        below = tuple(each.wanted.change_key for each in new if each not in shown)
         refused |= dict(self.withdrawn(planner, changes))
         return TableEdit(updates, shown, refused, planner.renamed, below)
 
