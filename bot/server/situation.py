@@ -123,11 +123,13 @@ def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float, tone
 
 
 def _cause(causes: Sequence[FailureCause], watch: str, now: float) -> str:
-    """The one cause: what fails for it, since when, why, and what comes next; of several how much fails."""
+    """The one cause: what fails for it, since when, why, what comes next; of several how much, and the first."""
     cause, due = causes[0], min(one.due for one in causes)
     next_try = shown_time(due, now) if due > now else "now"
     if len(causes) > 1:
-        return f"{watch}: {sum(one.count for one in causes):,} failing, next try {next_try}."
+        count, since = sum(one.count for one in causes), shown_time(cause.since, now)
+        why = cause.reason.rstrip(".") or "something failed"
+        return f"{watch}: {count:,} failing for {len(causes)} reasons, next try {next_try}; most since {since}: {why}."
     what = "the source cannot be read" if cause.kind == "source" else (
         f"{counted(cause.count, noun_of(cause.kind))} {'fails' if cause.count == 1 else 'fail'}"
     )  # fmt: skip

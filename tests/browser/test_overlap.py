@@ -7,13 +7,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
+from starlette.testclient import TestClient
 
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import PageContent
+from bot.pages.environment import asset
 from bot.pages.site import Site
 from bot.publishing.board import make_board
+from bot.publishing.plan import Plan, planned_row, with_ranks
+from bot.server.service import Service
+from tests.browser.conftest import Opener
+from tests.browser.test_service import kinds
 from tests.evaluation.judging import declared
 from tests.pages.boards import generated, hostile, site_of, site_of_long_names, site_of_sixty_tasks
+from tests.server.services import TARGET, make_service, make_web
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -116,6 +123,42 @@ def test_a_name_of_200_letters_leaves_the_verdict_whole_and_settings_on_the_grid
     assert max(box["bottom"] for box in (boxes[".versus .chip"], boxes[".versus .big"])) < 400
     figure, settings = boxes["#found figure"], boxes["#found .beside > :last-child table"]
     assert (settings["left"], settings["right"]) == (figure["left"], figure["right"])
+
+
+@pytest.mark.parametrize("width", [360, *(pytest.param(width, marks=pytest.mark.slow) for width in (768, 1280, 1920))])
+def test_no_text_lies_over_another_on_the_pages_of_the_service(watch: Opener, service: Service, width: int) -> None:
+    watched, faults = watch("service", width=width), []
+    for path in kinds(service):
+        page = watched.open(path)
+        faults += [f"{path}: {pair}" for pair in page.evaluate(OVERLAPS)]
+        faults += [f"{path} cuts {number}" for number in page.evaluate(CUT)]
+        faults += [] if page.evaluate(MENU) else [f"{path}: the menu"]
+        faults += [] if page.evaluate("document.documentElement.scrollWidth <= innerWidth") else [f"{path}: wide"]
+    assert faults == []
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_tables_of_a_plan_stand_on_one_grid_with_whole_numbers(
+    browser: Browser, tmp_path: Path, width: int
+) -> None:
+    service = make_service(tmp_path)
+    state, rows = service.contexts.store.of("open-llm"), generated(4)
+    gone = [planned_row(row.key, row, None, "no file measures it any more") for row in rows[:2]]
+    moved = [planned_row(row.key, row, replace(row, average=99.0), "another harness") for row in rows[2:]]
+    plan = with_ranks(Plan(TARGET, "open-llm-v2", (*gone, *moved), 8), rows, {})
+    state.plans.hold(plan)
+    made = TestClient(make_web(service), base_url="http://localhost").get(f"/plans/open-llm/{plan.digest}").text
+    service.contexts.store.close()
+    page = browser.new_page(viewport={"width": width, "height": 740}, bypass_csp=True)
+    page.set_content(made)
+    page.add_style_tag(content=asset("site.css")[1].decode())
+    assert page.evaluate(CUT) == []
+    heads = page.locator("table.files thead tr").evaluate_all(
+        "all => all.map(row => [...row.cells].slice(0, 3).map(cell => cell.getBoundingClientRect().left))"
+    )
+    page.close()
+    assert len(heads) == 2
+    assert heads[0] == heads[1]
 
 
 def test_scores_with_an_error_are_whole_where_no_row_has_an_average(browser: Browser, tmp_path: Path) -> None:

@@ -145,6 +145,15 @@ def test_the_button_that_removes_rows_is_red_and_stands_beside_the_other(watch: 
     assert removes.bounding_box()["y"] == leaves.bounding_box()["y"]
 
 
+def test_the_search_for_submissions_is_one_line_on_a_phone(watch: Opener) -> None:
+    page = watch("service", width=360).open("submissions")
+    field, button = (page.locator(f"form {one}").bounding_box() for one in ("[type=search]", "button"))
+    assert field is not None
+    assert button is not None
+    assert button["height"] < 36  # pixels: its word is not broken
+    assert abs(field["y"] + field["height"] - button["y"] - button["height"]) < 2
+
+
 def test_rows_go_only_once_a_person_says_that_they_were_seen(watch: Opener, service: Service) -> None:
     (plan,) = service.contexts.store.of("open-llm").plans.all()
     page = watch("service", java_script_enabled=False).open(f"plans/open-llm/{plan.digest}")
@@ -184,10 +193,10 @@ def test_without_script_everything_is_there(watch: Opener, service: Service) -> 
     page.wait_for_url("**/items?*&tried=*")
     assert TRIED in page.inner_text("main")
     page = watched.open("submissions")
+    page.click(".choice a:has-text('rejected')")
     page.fill("[name=q]", "harrier")
-    page.select_option("[name=status]", "rejected")
     page.click("text=Search >> nth=-1")
-    page.wait_for_url("**/submissions?*q=harrier*")
+    page.wait_for_url("**/submissions?*status=rejected*q=harrier*")
     assert page.locator("tbody tr").count() == 1
     page.click("tbody th a")
     page.wait_for_url(lambda url: "/submissions?" not in url)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +24,7 @@ from bot.service.store.items import Mark, held_by
 from bot.service.store.memory import LEDGER, KeptLedger
 from bot.service.watch.workers import WatchWorker
 from tests.pages.boards import HOSTILE, Found, found, hostile
-from tests.server.services import NOW, TARGET, item, make_service, make_web
+from tests.server.services import NOW, TARGET, item, make_service, make_web, read_examples
 from tests.service.test_service_boards import wait_until
 from tests.service.test_store import submission
 
@@ -70,6 +71,25 @@ def read(web: TestClient, path: str) -> Found:
 def one_by_one_of(page: Found) -> str:
     """The address at which the items of the first cause of a page stand one by one."""
     return "/" + next(link for link in page.links if "cause=" in link)
+
+
+def test_submissions_are_chosen_by_their_verdict_with_a_link_that_keeps_the_search(unchanged: TestClient) -> None:
+    page = read(unchanged, "/submissions?watch=open-llm&q=harrier")
+    assert "submissions?watch=open-llm&status=rejected&q=harrier" in page.links
+    chosen = unchanged.get("/submissions?watch=open-llm&status=rejected&q=harrier").text
+    assert '<input type="hidden" name="status" value="rejected">' in chosen
+    assert '<th scope="col">Row</th>' not in chosen  # a rejected file has no row on the board
+
+
+def test_what_fails_has_its_button_in_its_notice_and_a_submission_its_findings_before_its_facts(
+    unchanged: TestClient,
+) -> None:
+    notice = re.search(r'<p class="lead note [^>]*>.*?open-llm: .*?</p>', unchanged.get("/").text, re.DOTALL)
+    assert notice is not None
+    assert "<button" in notice[0]
+    path = next(one.path for one in read_examples() if one.status == "rejected")
+    page = unchanged.get(f"/submissions/open-llm/{quote(path)}").text
+    assert page.index("Findings in this file") < page.index("SHA-256")
 
 
 def test_watches_say_how_they_stand(unchanged: TestClient) -> None:
@@ -135,7 +155,7 @@ def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) 
     for link in read(web, "/submissions?status=unread").links:
         if link.startswith("submissions/"):
             assert "is a <b>sample log</b>" in read(web, f"/{link}").text
-    kestrel = next(link for link in read(web, "/submissions?q=kestrel").links if "kestrel" in link)
+    kestrel = next(link for link in read(web, "/submissions?q=kestrel").links if link.startswith("submissions/"))
     assert "Nothing was found." in read(web, f"/{kestrel}").text
 
 
@@ -318,7 +338,10 @@ def test_a_watch_whose_target_is_filled_waits(web: TestClient, service: Service)
     state.settled = state.reached = NOW - 60
     service.states["open-llm"].failure = PAUSED
     page = web.get("/").text
-    assert 'note runs">open-llm: an import runs; publishing is paused until it ends. Pushes are looked at then.' in page
+    assert (
+        'note runs"><span>open-llm: an import runs; publishing is paused until it ends. Pushes are looked at then.'
+        in page
+    )
     assert 'id="open-llm">open-llm <span class="chip runs">an import runs' in page
     assert "degraded" not in page
 
@@ -484,14 +507,14 @@ def test_the_first_line_says_what_fails_and_one_button_tries_all_of_a_cause(web:
             store.of("open-llm").items.fail(one, reason, NOW + 240)
     text = " ".join(read(web, "/").text.split())
     assert "1 plan of open-llm waits for you." in text
-    assert "open-llm: 20 failing, next try 23:" in text
+    assert "open-llm: 20 failing for 2 reasons, next try 23:" in text
     assert text.count(reason) == 2  # in the table, and what to do about it
     assert "All well." not in text
     answer = web.post("/items/try", data={"cause": f"open-llm {reason}"}, headers={"origin": LOCAL})
     address = answer.headers["location"].removeprefix("..")
     assert address == "/?watch=open-llm&tried=yes"
     assert TRIED in read(web, address).text
-    assert "open-llm: 20 failing, next try now." in read(web, "/").text
+    assert "open-llm: 20 failing for 2 reasons, next try now; most since " in read(web, "/").text
     assert {one.due for one in store.of("open-llm").items.all() if one.reason == reason} == {NOW}
     assert web.post("/items/try", data={"cause": "open-llm nothing"}, headers={"origin": LOCAL}).status_code == 404
 
