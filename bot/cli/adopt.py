@@ -67,6 +67,7 @@ from bot.publishing.tables.adopt import (
     task_column,
     tasks_of_rows,
     text_columns,
+    told_apart,
     with_rounding,
 )
 from bot.publishing.tables.cells import ColumnPath, as_text
@@ -278,6 +279,8 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     text, board, columns = draft.text, draft.board, draft.columns
     declared = board.judgement.leaderboard
     elsewhere = _elsewhere(table, models, found, names)
+    further, shared = told_apart(found, columns, [column_path for column_path, _ in keys])
+    keys = (*keys, *((one.column_path, "") for one in further))
     apart = sorted({one.model.id for one in board.new} & elsewhere.keys())
     mapping, options = _mapping(board, columns, keys, apart)
     below = _below(board, options)
@@ -294,6 +297,7 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
         first = f"the first {len(found.grid)} rows by {options.sorted_by}, as `first` says"
         notes = (*notes, visible(f"the table shows {first}: {counted(len(below), 'model')} below these get no row"))
     notes = (*notes, visible(ranking)) if ranking else notes
+    notes = (*notes, visible(f"TODO {shared}")) if shared else notes
     notes = notes if at else (*notes, *_other_tables(found))
     if unused := _of_few_files(measured, rows, found):
         notes = (unused, *notes)

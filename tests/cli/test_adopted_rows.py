@@ -14,10 +14,11 @@ from tests.world.local_git import git
 NAMES = ("wren", "ibis", "crane", "heron", "egret", "stork", "grebe", "teal", "smew", "scaup")
 
 
-def init(folder: Path, table: str, results: list[dict[str, Any]]) -> tuple[str, Any]:
-    """Adopt a table from one file of results; what was said, and the settings of the table."""
+def init(folder: Path, table: str, *results: Any) -> tuple[str, Any]:
+    """Adopt a table from files of results; what was said, and the settings of the table."""
     (folder / "results").mkdir(exist_ok=True)
-    (folder / "results" / "all.json").write_text(json.dumps(results))
+    for number, one in enumerate(results):
+        (folder / "results" / ("all.json" if len(results) == 1 else f"{number}.json")).write_text(json.dumps(one))
     (folder / "board.md").write_text(table)
     git(folder, "init", "-q", "-b", "main")
     git(folder, "add", "-A")
@@ -108,3 +109,63 @@ def test_a_row_with_all_tasks_that_the_table_refuses_fails_the_check(tmp_path: P
     (tmp_path / "results" / "all.json").write_text(json.dumps([*results, {"model": "gull", "accuracy": 9.5}]))
     status, out, err = bot(*check)
     assert (status, "board.md gets no row of gull" in err) == (1, True), out + err
+
+
+def test_rows_of_one_name_are_told_apart_by_more_columns(tmp_path: Path) -> None:
+    runs = [("wren", "2026-01-03", 71.5), ("wren", "2026-02-14", 74.25), ("ibis", "2026-01-03", 66.0)]
+    runs += [("crane", "2026-03-01", 64.5), ("heron", "2026-03-02", 61.5)]
+    results = [{"author": name, "date": day, "accuracy": score} for name, day, score in runs]
+    _, table = init(tmp_path, lines("Author | Date | Accuracy", [list(run) for run in runs]), *results)
+    assert table["key"] == ["Author", "Date"]
+
+
+def test_rows_of_one_name_that_nothing_tells_apart_are_said(tmp_path: Path) -> None:
+    runs = [("wren", "one", 71.5), ("wren", "two", 74.25), ("ibis", "one", 66.0), ("crane", "one", 64.5)]
+    results = [{"author": name, "run": run, "accuracy": score} for name, run, score in runs]
+    said, table = init(tmp_path, lines("Author | Run | Accuracy", [list(run) for run in runs]), results)
+    assert table["key"] == ["Author"]
+    assert "TODO 2 rows share a name in Author (wren), and are not written" in said
+
+
+def test_numbers_with_a_unit_written_to_them_are_numbers(tmp_path: Path) -> None:
+    """Like README.md of run-llama/ParseBench (`1.25¢`) and LEADERBOARD.md of aleclindz/seo-skill-bench (`779s`)."""
+    results = [
+        {"model": name, "accuracy": 80.5 - place, "latency": 779.0 - 41 * place, "cost_usd": 1.25 + place}
+        for place, name in enumerate(NAMES[:5])
+    ]
+    rows = [
+        [one["model"], one["accuracy"], f"{one['latency']:.0f}s", f"{one['cost_usd']:.2f}¢"]  # as boards write them
+        for one in results
+    ]
+    said, table = init(tmp_path, lines("Model | Accuracy | Median latency | Cost", rows), results)
+    assert "5 of 5 rows reproduced to the printed digit, in 3 of 3 columns" in said
+    assert table["columns"]["Median latency"]["template"] == "{value}s"
+    assert table["columns"]["Cost"]["template"] == "{value}¢"
+
+
+def of_many_files(folder: Path, name: str, **keys: str) -> tuple[int, str]:
+    """Adopt a table of means over four files of each model, with these keys in each."""
+    rows = []
+    for place, model in enumerate(NAMES[:5]):
+        scores = [(37 * place + 11 * number) % 100 / 100 for number in range(4)]
+        for number, score in enumerate(scores):
+            path = folder / "results" / model / name.format(number)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            own = {key: text.format(number) for key, text in keys.items()}
+            whole = {key: int(text) if text.isdecimal() else text for key, text in own.items()}
+            path.write_text(json.dumps({"model": model, "accuracy": score, **whole}))
+        rows.append([model, f"{25 * sum(scores):.2f}"])
+    (folder / "board.md").write_text(lines("Model | Accuracy", rows))
+    status, out, err = bot("init", folder / "ours", "--table", folder / "board.md", "--results", folder / "results")
+    return status, out + err
+
+
+def test_a_mean_over_seeds_is_the_mean_of_a_leaf_for_each(tmp_path: Path) -> None:
+    status, said = of_many_files(tmp_path, "2026-02-0{}T10-11-22.json", seed="{}")
+    assert (status, "5 of 5 rows reproduced to the printed digit, in 1 of 1 column" in said) == (0, True), said
+    assert 'leaf = "{.seed}"' in (tmp_path / "ours" / "board.toml").read_text()
+
+
+def test_a_mean_over_runs_that_nothing_names_is_said(tmp_path: Path) -> None:
+    status, said = of_many_files(tmp_path, "2026-02-0{}T10-11-22.json", timestamp="2026-02-0{}T10:11:22")
+    assert (status, "it is the mean of score of accuracy over the files of each model" in said) == (2, True), said

@@ -20,7 +20,7 @@ from bot.evaluation.draft.form_rows import (
 from bot.evaluation.draft.form_values import NO_RESULTS, NO_SCORE, TASK_KEYS
 from bot.evaluation.formats.numbers import number_of
 
-MOST_SETS = 60  # files of one model that may be of a task each
+MOST_SETS = 300  # files of one model that may be of a task each
 MOST_FILES, MOST_MODELS = 20, 40  # that are compared
 MOST_KEYS, DEEPEST = 3, 3  # keys of a set, and objects in which its numbers are
 # Keys that say what was asked: those of tasks, but for keys that say of anything what it is called.
@@ -31,6 +31,9 @@ SETS -= {"name", "id", "group", "metric", "metric_name"}
 OF_RUNS = frozenset({"status", "run", "run_id", "run_name", "file", "filename", "path", "commit", "host", "hostname",
                      "notes", "comment", "user", "author", "submitted_by", "date", "time", "timestamp", "url", "sha",
                      "hash", "revision", "version"})  # fmt: skip
+# Keys of numbers that tell files apart of which a table may show the mean.
+NUMBERED = frozenset({"seed", "fold", "run", "trial", "repeat", "repetition", "episode", "level", "problem",
+                      "problem_id", "story", "story_id", "scenario", "scenario_id", "task", "task_id"})  # fmt: skip
 VERSION = re.compile(r"v?\d+(\.\d+)+([-+ ]|$)")
 
 
@@ -107,9 +110,12 @@ def _may_be_set(place: str, files: Mapping[str, Sequence[_File]]) -> bool:
     return (
         is_known
         and 1 < len(models) <= MOST_SETS
-        and last_key(place) not in OF_RUNS
-        and all(is_name(text) and not STAMP.search(text) and not VERSION.match(text) for text in models)
+        and (all(map(str.isdecimal, models)) or (last_key(place) not in OF_RUNS and all(map(_is_name_of_set, models))))
     )
+
+
+def _is_name_of_set(text: str) -> bool:
+    return is_name(text) and not STAMP.search(text) and not VERSION.match(text)
 
 
 def _files(way: NamedRows) -> dict[str, list[_File]]:
@@ -125,8 +131,16 @@ def _files(way: NamedRows) -> dict[str, list[_File]]:
     if all(len(some) < 2 for some in values.values()):
         return {}
     return {
-        name: [_File(dict(texts_in(one)), dict(_numbers(one))) for one in some] for name, some in values.items() if some
+        name: [_File({**dict(texts_in(one)), **_numbered(one)}, dict(_numbers(one))) for one in some]
+        for name, some in values.items()
+        if some
     }
+
+
+def _numbered(value: Any) -> dict[str, str]:
+    """The whole numbers of a measurement that may tell it from others of its model."""
+    keys = value if isinstance(value, dict) else {}
+    return {key: str(one) for key, one in keys.items() if key in NUMBERED and type(one) is int and one >= 0}
 
 
 def _numbers(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, float]]:

@@ -47,7 +47,7 @@ ERRORS = ("stderr", "se", "sem", "std_err", "standard_error")
 NO_SCORE = re.compile(
     r"(^|_)(version|date|year|month|number|eps|epsilon|timestamp|seed|id|ids|size|params|parameters|num|n|count|counts|"
     r"total|temperature|top_p|top_k|max|batch|epoch|epochs|rank|index|samples|stderr|se|sem|std|stdev|ci|"
-    r"ci95|lower|upper|lo|low|high|gpus?|workers?|length|limit|k|trials?|attempts?|iterations?|turns?|calls?|steps?|"
+    r"ci95|runs|lower|upper|lo|low|high|gpus?|workers?|length|limit|k|trials?|attempts?|iterations?|turns?|calls?|steps?|"
     r"horizon|seasonality|confidence|possible|tier|threshold|cutoff|bootstrap|intensity|sentinel|dimensions?|context|"
     r"concurrency|multiplier|timeout|retries|costs?|price|pricing|usd|dollars?|seconds?|secs?|ms|minutes?|hours?|time|latency|duration|runtime|walltime|tokens?)(_|$)"
     r"|^(few_?)?shots?$"  # `mmlu_fewshot` is a score

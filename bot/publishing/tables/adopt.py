@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from itertools import permutations, product
+from itertools import combinations, permutations, product
 from math import comb, prod
+from statistics import fmean, median
 from typing import Any, NamedTuple, get_args
 
 from bot.errors import Unwritable
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.readings import BEGINS, BEGUN, WHOLE, WORDS, TaskReading, resemblance
 from bot.evaluation.draft.tasks import UNNAMED
-from bot.evaluation.finding import counted, grouped
+from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.identity import PROVIDERS
 from bot.evaluation.row_key import owner_and_name
 from bot.evaluation.task import Task
@@ -26,7 +27,7 @@ from bot.publishing.tables.fit import number_in
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.order import FEWEST, directed
 from bot.publishing.tables.rows import RANKS
-from bot.publishing.tables.sheet import Grid
+from bot.publishing.tables.sheet import Grid, is_title
 from bot.publishing.tables.values import Rounding, RowView, Unit, in_unit, lookup, rounded, scaled, unit_of
 from bot.reporting.escape import plain_in_link, plain_markup
 
@@ -42,6 +43,8 @@ MEANS: tuple[tuple[str, Unit | None], ...] = (
     ("average", None), ("average", "proportion"),
     ("average_raw", None), ("average_raw", "percent"), ("average_raw", "proportion"),
 )  # fmt: skip
+FEWEST_OF_FILES = 3  # different numbers that are no mean of other files by chance
+MOST_FURTHER = 3  # columns that tell rows of one name apart
 PLACEHOLDER = re.compile(r"(\{\{|\{model\.(?:id|name|org)\})")  # or a brace of the cell, which is doubled
 NOT_GIVEN = "no result gives its numbers"
 TEXTS = {  # values that are no score, and what a column is called that holds them
@@ -125,6 +128,10 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
                 f"{choice.reading.metric} of {choice.reading.task.id} gives its numbers, and the column "
                 f"{clash.column.label} already counts these subtasks: a declaration counts each subtask once"
             )
+    for column in columns:
+        if unsure.get(column.column_path, "") and not column.fault:
+            said = next(_over_files(column, rows, readings), "")
+            unsure |= {column.column_path: said} if said else {}
     for one, other in permutations(found, 2):
         if one.fitting < one.covered and other.fitting == other.covered and _is_same(one.reading, other.reading):
             unsure[one.column.column_path] = (
@@ -133,6 +140,27 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     for one, other in [pair for pair in permutations(found, 2) if _is_swapped(*pair)]:
         unsure[one.column.column_path] = _disagreement(_tried(one.column, _given(other.reading, rows)), one)
     return Matching(table, tuple(one for one in found if one.column.column_path not in unsure), columns, unsure)
+
+
+def _over_files(
+    column: NumberColumn, rows: Mapping[int, Sequence[ModelFiles]], readings: Sequence[TaskReading]
+) -> Iterator[str]:
+    """Say that a column is the mean or median of a number over the files of each model, of which a row counts one."""
+    several = {row: some[0] for row, some in rows.items() if row in column.numbers and len(some) == 1}
+    several = {row: one for row, one in several.items() if len(one.files) > 1}
+    if len({column.numbers[row] for row in several}) < FEWEST_OF_FILES:
+        return
+    for reading in readings:
+        if len(reading.task.leaves) > 1 or reading.field != "raw":
+            continue
+        found = {row: one.values(reading) for row, one in several.items()}
+        for name, of_all in (("mean", fmean), ("median", median)) if all(found.values()) else ():
+            means = {row: of_all(values) for row, values in found.items()}
+            if all(column.fits(row, one, is_fraction=reading.is_fraction) for row, one in means.items()):
+                yield (
+                    f"it is the {name} of {_said(reading)} over the files of each model, of which one counts: write "
+                    "what tells them apart into `leaf` of the form, or keep a file with this number"
+                )
 
 
 def _is_average(mean: Matched, others: Sequence[Matched]) -> bool:
@@ -524,6 +552,36 @@ def rows_of_models(table: FoundTable) -> tuple[dict[int, ModelFiles], tuple[tupl
                 }
     ambiguous = [row for row, models in rows.items() if len(models) > 1]
     return {row: models[0] for row, models in rows.items() if len(models) == 1}, tuple(keys), ambiguous
+
+
+def told_apart(
+    table: FoundTable, columns: Sequence[MappingColumn], known: Sequence[ColumnPath]
+) -> tuple[list[MappingColumn], str]:
+    """Which facts tell rows of one name apart, beside the `known` columns; else a sentence, "" if none need to.
+
+    A name may be an author's, or that of a model that was run in several ways.
+    """
+    grid = table.grid
+    rows = [row for row in range(len(grid)) if not is_title(grid, row) and table.text(row)]
+    facts = [one for one in columns if one.keys is not None and one.keys.get("value") in TEXTS]
+    facts = [one for one in facts if one.column_path not in {table.name, *known}]
+
+    def doubled(column_paths: Sequence[ColumnPath]) -> list[int]:
+        texts = [[grid.plain(as_text(grid.cell(row, path))).casefold() for row in rows] for path in column_paths]
+        keys = list(zip(*texts, strict=True))
+        times = Counter(keys)
+        return [row for row, key in zip(rows, keys, strict=True) if times[key] > 1]
+
+    key = [table.name, *known]
+    if not (shared := doubled(key)):
+        return [], ""
+    for count in range(1, MOST_FURTHER + 1):
+        for some in combinations(facts, count):
+            if not doubled([*key, *(one.column_path for one in some)]):
+                return list(some), ""
+    names = examples(list(dict.fromkeys(table.text(row) for row in shared)))
+    said = f"{len(shared)} rows share a name in {table.name[-1]} ({names}), and are not written"
+    return [], f"{said}: map a column that tells them apart, such as the model's, and add it to `key`"
 
 
 def one_row_each(matching: Matching, rows: Mapping[int, ModelFiles]) -> dict[int, ModelFiles]:

@@ -63,6 +63,11 @@ class ModelFiles:
             self._known[id(reading)] = reading.value(self._by_leaf)
         return self._known[id(reading)]
 
+    def values(self, reading: TaskReading) -> list[float]:
+        """What a reading gives for each of the files alone."""
+        each = [reading.value(by_leaf([file.result])) for file in self.files if file.result is not None]
+        return [value for value in each if value is not None]
+
     @cached_property
     def _by_leaf(self) -> ByLeaf:
         return by_leaf([file.result for file in self.files if file.result is not None])

@@ -13,7 +13,8 @@ from bot.publishing.tables.sheet import TRUTH, Grid
 from bot.reporting.escape import brief
 
 NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d{1,3}\b)?")
-LEADING = re.compile(rf"\s*({NUMBER.pattern})(?=$|[\s%±(†‡§])")
+UNITS = r"(?:ms|s|x|×|¢)(?!\w)"  # written without a space: 779s, 2.4x
+LEADING = re.compile(rf"\s*({NUMBER.pattern})(?=$|[\s%±(†‡§]|{UNITS})")
 DIGITS = Context(prec=12)
 MINUS = "\u2212"  # the sign that typesetters put before a number
 # What may stand around a number: tags, links, entities, emphasis, code marks, emoji, currencies, and unseen marks.
