@@ -57,6 +57,7 @@ class DeclaredForm(DeclarationModel):
     revision: Text | None = None
     date: Text | None = None
     precision: Text | None = None
+    chat_template: StrictBool | Text | None = None
     harness: Text | None = None
     version: Text | None = None
     agent: Text | None = None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import combinations, islice
+from itertools import combinations, islice, product
 from math import fsum
 
 import msgspec
@@ -33,6 +33,7 @@ from bot.evaluation.rules.unaccepted_harness_commit import unaccepted_harness_co
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.rules.wrong_owner import deciding_owners, wrong_owner
 from bot.evaluation.score import ColumnValue, column_values, make_scores
+from bot.evaluation.sources import SourceFiles, are_apart
 from bot.evaluation.submission import DAY, believed_date, latest_date, own_date
 from bot.evaluation.verdict import CommitFact, Judgement, LeafRun, Repeat, Row, RowFacts, Verdict
 
@@ -348,15 +349,12 @@ def _is_beside(
 ) -> bool:
     """Tell whether files of other formats measured other leaves of the same row.
 
-    An accepted range holds for its formats, so a board may have tasks of two harnesses. The leaves of one side must be
-    such that the formats of the other never have: where both could measure all, two harnesses give two rows. Each has
+    An accepted range holds for its formats, so a board may have tasks of two harnesses, see `are_apart`. Each has
     settings of its own: those of one name must agree.
     """
-    formats = {one.verdict.parsed.format for one in files}, {one.verdict.parsed.format for one in others}
-    leaves = {leaf for one in files for leaf in one.sound}, {leaf for one in others for leaf in one.sound}
-    if leaderboard.join.settings == "never" or formats[0] & formats[1] or leaves[0] & leaves[1] or not all(leaves):
+    if leaderboard.join.settings == "never":
         return False
-    if not (_never_in(others, formats[0], leaderboard) or _never_in(files, formats[1], leaderboard)):
+    if not all(are_apart(one, other, leaderboard) for one, other in product(_sources(files), _sources(others))):
         return False
     if leaderboard.harness.accepted and not all(_is_in_own_range(one, leaderboard, facts) for one in (*files, *others)):
         return False
@@ -369,10 +367,10 @@ def _is_beside(
     return True
 
 
-def _never_in(candidates: Iterable[JoinCandidate], formats: Collection[str | None], leaderboard: Leaderboard) -> bool:
-    """Tell whether no leaf of these files is one that those formats have."""
-    leaves = (found[0].required.leaf for one in candidates for found in one.sound.values())
-    return not any(format_id in formats for leaf in leaves for format_id in leaderboard.formats_of(leaf))
+def _sources(candidates: Iterable[JoinCandidate]) -> list[SourceFiles]:
+    """The formats of files, each with the leaves that its files have."""
+    by_format = grouped((one.verdict.parsed.format or "", one) for one in candidates)
+    return [SourceFiles(used, frozenset(leaf for one in of for leaf in one.sound)) for used, of in by_format.items()]
 
 
 def _is_in_own_range(one: JoinCandidate, leaderboard: Leaderboard, facts: Facts) -> bool:

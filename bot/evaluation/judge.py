@@ -19,6 +19,7 @@ from bot.evaluation.measurement import has_some_leaf, take_measurements
 from bot.evaluation.rules import RULES
 from bot.evaluation.rules.malformed_file import malformed_file
 from bot.evaluation.rules.rule import NO_FACTS, REPORT, Case, Facts, Rule, described, findings_of, waive
+from bot.evaluation.sources import told_beside
 from bot.evaluation.submission import Parsed, Problem, UnreadPath, believed_date, latest_date, own_date
 from bot.evaluation.verdict import Judgement, Verdict
 
@@ -91,7 +92,7 @@ def judge_all(
     found = list(submissions)
     facts = replace(facts, unmatched=_unmatched(found))
     asked = [rule for rule in rules if rule.can_find(leaderboard, facts)]
-    verdicts = tuple([judge(parsed, leaderboard, facts, asked) for parsed in found])
+    verdicts = told_beside([judge(parsed, leaderboard, facts, asked) for parsed in found], leaderboard)
     logs = {normpath(f"{dirname(one.path) or '.'}/{log.path}") for one in verdicts for log in one.parsed.samples or ()}
     left = tuple(one for one in unread if normpath(one.path) not in logs)
     return Judgement(leaderboard, verdicts, tuple(join_rows(verdicts, leaderboard, facts)), left)

@@ -24,6 +24,7 @@ from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalog
 from bot.evaluation.definition import definitions_in, released_names
 from bot.evaluation.evidence import STRENGTH, EvidenceWord
 from bot.evaluation.finding import grouped
+from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import PRECISIONS, items, table
 from bot.evaluation.forms import MOST_FORMS, DeclaredForm, form_ids
 from bot.evaluation.task import ID, ID_FORM, DeclarationModel, FormatId, Id, Leaf, Metric, Revision, Task, Text
@@ -274,12 +275,38 @@ class Leaderboard(DeclarationModel):
         return sum(len(task.leaves) for task in self.tasks)
 
     def formats_of(self, leaf: Leaf) -> tuple[str, ...]:
-        """The formats whose harness measures a leaf: all, but of one whose key has a bar those that write it so."""
-        accepted, barred = self.harness.formats, {one for one, key in leaf.keys.items() if "|" in key}
+        """The formats whose files can have a leaf: all, but of one whose key has a bar those that write it so.
+
+        A form that names all leaves of its files has no other.
+        """
+        barred = {one for one, key in leaf.keys.items() if "|" in key}
+        accepted = tuple([one for one in self.harness.formats if self._can_have(one, leaf)]) or self.harness.formats
         if barred:
             named = [one.formats for one in self.harness.definitions if leaves_like_any(one.leaves, leaf.id)]
             barred = {one for formats in named for one in formats} or barred
         return tuple(one for one in accepted if one in barred) or accepted
+
+    @cached_property
+    def forms(self) -> frozenset[str]:
+        """Those of the accepted formats whose layout is data."""
+        known = {one.id for one in self.formats}
+        is_form = {one: one in known or ((found := find_format(one)) is not None and found.is_form)
+                   for one in self.harness.formats}  # fmt: skip
+        return frozenset(one for one in is_form if is_form[one])
+
+    @cached_property
+    def has_sources(self) -> bool:
+        """Tell whether files of two formats may bring leaves of one row that the other format never has."""
+        formats = self.harness.formats
+        if len(formats) < 2 or self.join.settings == "never":
+            return False
+        return any(len(self.formats_of(leaf)) < len(formats) for _, leaf in self.leaves()) or (
+            not self.harness.accepted and bool(self.forms)
+        )
+
+    def _can_have(self, format_id: str, leaf: Leaf) -> bool:
+        known = next((one.format for one in self.formats if one.id == format_id), None) or find_format(format_id)
+        return known is None or known.only_leaves is None or leaf.key(format_id) in known.only_leaves
 
     @cached_property
     def digest(self) -> str:

@@ -83,6 +83,21 @@ def model_folder(key: str) -> str:
     return key.rpartition("/")[0]
 
 
+def may_be_one(key: str, other: str) -> bool:
+    """Tell whether two keys of one model differ only in what a file may not say.
+
+    One lacks the revision or the precision of the other; that of a file which says nothing of a chat template is like
+    that of one without any.
+    """
+    (revision, precision), (their_revision, their_precision) = (_settings(one) for one in (key, other))
+    is_near = revision == their_revision or UNPINNED in {revision, their_revision}
+    return is_near and (precision == their_precision or UNKNOWN in {precision, their_precision})
+
+
+def _settings(key: str) -> list[str]:
+    return key.rpartition("/")[2].split("-")[:2]
+
+
 def model_in(key: str) -> str:
     """The id of the model that a key is about; of a name that was cut, what is left of it."""
     return "/".join(unquote(part) for part in key.split("/")[1:-1] if part != NO_ORGANIZATION)

@@ -28,7 +28,8 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     `status` is "rejected" where anything is wrong with the submission itself; that it does not bring every task is no
     fault of it. `measurements` is None if no format reads it. `date` is when it was measured, in Unix seconds,
     believed no further than the commit that brought it; 0 if it is unknown. `called` is the file's name of a model that
-    the facts name, "" where they name none.
+    the facts name, "" where they name none. `own` is the model as the file itself and its mapping name it, where files
+    beside it say more (`bot.evaluation.sources`); None elsewhere.
     """
 
     parsed: Parsed
@@ -38,6 +39,14 @@ class Verdict(msgspec.Struct, frozen=True, gc=False):
     measurements: Measurements | None
     date: float = 0.0
     called: str = ""
+    own: Model | None = None
+
+    @property
+    def own_key(self) -> RowKey | None:
+        """The key of the row that the file makes alone; None if no format reads it."""
+        if self.result is None:
+            return None
+        return key_of(self.leaderboard.id, self.own or self.result.model)
 
     @property
     def path(self) -> str:
@@ -224,6 +233,12 @@ class Judgement(msgspec.Struct, frozen=True, gc=False):
     verdicts: tuple[Verdict, ...]
     rows: tuple[Row, ...]
     unread: tuple[UnreadPath, ...] = ()
+
+    @property
+    def key_of_path(self) -> dict[str, str]:
+        """By the path of each submission that a format reads the key of the row that it is for."""
+        board = self.leaderboard.id
+        return {one.path: key_of(board, one.result.model).text for one in self.verdicts if one.result is not None}
 
     @property
     def counting(self) -> tuple[Verdict, ...]:

@@ -140,7 +140,7 @@ def _submission(verdict: Verdict) -> dict[str, Any]:
         "sha256": verdict.sha256,
         "format": verdict.parsed.format,
         "key": key_of(leaderboard.id, result.model).text if result else None,
-        "model": _fields(result.model, OF_MODEL) if result else None,
+        "model": _fields(verdict.own or result.model, OF_MODEL) if result else None,
         "harness": _fields(result.harness, OF_HARNESS) if result else None,
         "verdict": verdict.status,
         "leaves": coverage.present if coverage else 0,

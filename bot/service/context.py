@@ -29,7 +29,7 @@ from bot.publishing.entry import Declared, Evidence, MadeEntries, make_entries
 from bot.publishing.repeat import declaration_name
 from bot.reporting.escape import code
 from bot.service.judge.commits import open_look_up
-from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up
+from bot.service.judge.facts import LookUp, StoredRows, judge_for, judge_stored, no_look_up, with_near
 from bot.service.settings.config import Settings, Watch, WatchTarget, names_at, open_settings
 from bot.service.settings.environment import space_url
 from bot.service.store.database import EVERY
@@ -152,6 +152,10 @@ class WatchContext:
         now = self.clock()
         if done and not 0 <= now - (self.state.recall(MOVED) or 0.0) < MOVES:
             self.state.remember(MOVED, now)
+
+    def submissions_of(self, keys: Iterable[str]) -> list[StoredSubmission]:
+        """The submissions that measure these rows, with those that may stand in them, see `with_near`."""
+        return list(self.state.submissions.of(with_near(keys, self.leaderboard, self.state)).values())
 
     def judge(self, found: Sequence[StoredSubmission], *, is_compared: bool = True) -> Judgement:
         """Judge submissions and join them into rows; files that are not results are left out.

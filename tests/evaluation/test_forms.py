@@ -563,3 +563,39 @@ def test_what_stands_beside_each_of_many_rows_is_found_by_its_number() -> None:
     assert [(leaf.numbers["score"], leaf.samples) for leaf in result.leaves.values()] == [
         (row["score"], row["n"]) for row in rows
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "field", "value"),
+    [
+        ('precision = "bf16"', "precision", "bfloat16"),
+        (f'revision = "{"b" * 40}"', "revision", "b" * 40),
+        ("chat_template = true", "chat_template", True),
+        ("chat_template = false", "chat_template", False),
+        ('chat_template = "chat"', "chat_template", True),
+        ('chat_template = "none?"', "chat_template", None),
+    ],
+)
+def test_a_form_says_of_all_its_files_what_they_do_not_say(line: str, field: str, value: object) -> None:
+    text = FORM.replace('revision = "sha"', line)
+    judgement = judged(declared(text + TASK), FILE | {"chat": "yes"})
+    (verdict,) = judgement.verdicts
+    assert verdict.result is not None
+    assert getattr(verdict.result.model, field) == value
+    assert faults(judgement) == []
+
+
+def test_what_is_no_value_is_a_place_and_its_absence_is_said() -> None:
+    text = FORM.replace('revision = "sha"', 'precision = "bits"\nchat_template = "agent"')
+    told = faults(judged(declared(text + TASK), FILE))
+    assert told == [
+        ("absent-place", "", "the place bits is not there; the form acme has the precision there"),
+        ("absent-place", "", "the place agent has react, which is neither true nor false"),
+    ]
+
+
+def test_a_value_in_quotes_is_a_place() -> None:
+    text = FORM.replace('revision = "sha"', "precision = '\"4bit\"'")
+    (verdict,) = judged(declared(text + TASK), FILE | {"4bit": "fp16"}).verdicts
+    assert verdict.result is not None
+    assert verdict.result.model.precision == "float16"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -17,13 +17,22 @@ import msgspec
 from bot.errors import MalformedResult
 from bot.evaluation.finding import examples
 from bot.evaluation.formats.content import Content
+from bot.evaluation.formats.fields import REVISION, SPELLED
 from bot.evaluation.formats.form_reading import HALF, PASS, UNITS, FilePart, FormReader
 from bot.evaluation.formats.format import Format, Kind, stderr_after
-from bot.evaluation.places import FilePlace, Match, NamedText, Visits, parse_place, parse_text
+from bot.evaluation.places import FilePlace, Match, NamedText, Visits, as_text, parse_place, parse_text
 from bot.evaluation.result import Result
 
 REDUCE = re.compile(rf"mean|{PASS.pattern}")
-FIELDS = ("model", "revision", "date", "precision", "harness", "version", "agent")
+FIELDS = ("model", "revision", "date", "precision", "chat_template", "harness", "version", "agent")
+# What is no place, but the value itself: nobody calls a key so, and who does puts it in quotes.
+VALUES: Mapping[str, Callable[[str], object]] = {
+    "revision": REVISION.fullmatch,
+    "date": re.compile(r"\d{4}-\d\d-\d\d.*").fullmatch,
+    "precision": lambda text: SPELLED.get(text.lower()),
+    "chat_template": lambda text: text in {"true", "false"},
+    "version": re.compile(r"v?\d+(\.\d+)+\w*").fullmatch,
+}
 FIRST_ROWS = 10  # that are looked at for a number where the form says nothing else of what a file has
 PATH_TOKEN = re.compile(r"\*\*/|\*|\{([^{}]*)\}")
 WORD = re.compile(r"[\w-]+")
@@ -126,7 +135,7 @@ def compiled(data: Mapping[str, Any]) -> Form:
         pattern=data.get("files", ""),
         has=tuple(map(parse_place, data.get("has", ()))),
         rows=rows,
-        fields={name: _field(name, data[name], known) for name in FIELDS if name in data},
+        fields={name: _field(name, as_text(data[name]), known) for name in FIELDS if name in data},
         settings={
             name.removesuffix("?"): parse_text(f"{{{name}}}") if name in known else parse_place(name)
             for name in data.get("settings", ())
@@ -161,8 +170,9 @@ def path_pattern(pattern: str, how: str = "") -> re.Pattern[str]:
 
 
 def _field(name: str, text: str, known: frozenset[str]) -> FilePlace | NamedText:
-    """A place; a text where it has braces, and for the harness always."""
-    if name != "harness" and "{" not in text:
+    """A place; a text where it has braces or is what such a field says, and for the harness always."""
+    is_value = name == "harness" or (name in VALUES and VALUES[name](text))
+    if not is_value and "{" not in text:
         return parse_place(text)
     found = parse_text(text)
     _check_names(found, known, name)
@@ -237,6 +247,7 @@ def _kind(data: Mapping[str, Any]) -> str:
 def format_of_form(data: Mapping[str, Any]) -> Format:
     """The format that a form is. Raises ValueError, see `compiled`."""
     form = compiled(data)
+    leaves = [value.leaf for value in form.values]
     counts = any(value.samples or value.kind != "value" for value in form.values)
     return Format(
         id=form.id,
@@ -254,6 +265,7 @@ def format_of_form(data: Mapping[str, Any]) -> Format:
         names_by_path=any(isinstance(one, NamedText) and one.names for one in form.fields.values()),
         others=tuple(Kind(**one) for one in data.get("others", ())),
         is_form=True,
+        only_leaves=frozenset([one.text for one in leaves]) if all(one.is_constant for one in leaves) else None,
     )
 
 

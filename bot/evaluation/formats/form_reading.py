@@ -38,6 +38,7 @@ TOLERANCE = 1e-6  # of a value beside the counts that it is made of, relative ab
 HALF = 1.96  # standard errors of half a 95 % interval
 RIGHT = frozenset({"pass", "passed", "success", "correct", "right", "resolved", "true", "yes"})
 WRONG = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "unresolved", "false", "no", "error", "timeout"})
+SWITCH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 EACH_LINE = parse_place("[*]")
 EVENLY = "run each question equally often, or take one run of each in the form, such as the last, runs[-1]"
 
@@ -251,7 +252,12 @@ class FormReader:
             said = f"has {shown(texts['date'])}, which is no date"
             misread.append(Misread(self.form.fields["date"].text, self.row.where, said))
         settings |= {"agent": texts["agent"]} if texts.get("agent") else {}
-        model = Model(texts.get("model", ""), texts.get("revision", ""), texts.get("precision", ""))
+        said = texts.get("chat_template", "")
+        if said and said.lower() not in SWITCH:
+            place = self.form.fields["chat_template"].text
+            misread.append(Misread(place, self.row.where, f"has {shown(said)}, which is neither true nor false"))
+        template = SWITCH.get(said.lower())
+        model = Model(texts.get("model", ""), texts.get("revision", ""), texts.get("precision", ""), template)
         version = release(texts.get("version", "")) or None
         harness = HarnessVersion(texts.get("harness") or self.form.id, self.form.repository, version=version)
         return MeasuredRows(model, harness, date, settings, pointer, misread=misread)

@@ -120,7 +120,8 @@ class Format(msgspec.Struct, frozen=True, eq=False):
     percentages, however small they are, and `has_order` whether a file has the metric that counts before the others;
     `has_splits` that the last part of a leaf's key is the split of its data; `names_by_path` that the path alone names
     the model. `parts` reads a file that may have several measurements, each with the rows that it was made from;
-    `why_not` says what a file lacks to be of the format. `is_form` says that the layout is data.
+    `why_not` says what a file lacks to be of the format. `is_form` says that the layout is data, and
+    `only_leaves` has the keys of all leaves that its files can have, where it names them.
     """
 
     id: str
@@ -156,6 +157,7 @@ class Format(msgspec.Struct, frozen=True, eq=False):
     parts: Callable[[Content], Sequence[tuple[Result, Any]]] | None = None
     why_not: Callable[[Content], str] = lambda _: ""
     is_form: bool = False
+    only_leaves: frozenset[str] | None = None
 
     def may_be(self, content: Content) -> bool:
         """Tell whether the files are of the right number, begin as this format's do, and have its marks."""

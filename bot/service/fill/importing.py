@@ -235,9 +235,9 @@ class Import:
 
     def _entries(self, keys: Sequence[str]) -> list[Entry]:
         """The entries of these rows; one that cannot be stored is named, and the others go on."""
-        made = self.context.made(list(self.context.state.submissions.of(keys).values()))
-        self.result.refused += [f"{key}: {why}" for key, why in made.refused.items()]
-        return list(made.entries)
+        made = self.context.made(self.context.submissions_of(keys))
+        self.result.refused += [f"{key}: {why}" for key, why in made.refused.items() if key in keys]
+        return [entry for entry in made.entries if entry.key in keys]
 
     def _why(self) -> Iterator[str]:
         """The commands that show why the first rejected files give no number."""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from bot.evaluation.finding import grouped
 from bot.evaluation.identity import identified, is_hub_id
 from bot.evaluation.join import join_rows
 from bot.evaluation.judge import judge_all
 from bot.evaluation.leaderboard import Leaderboard, Waiver
 from bot.evaluation.likeness import Peer, originals
-from bot.evaluation.row_key import key_of, model_in, reading_of, twins
+from bot.evaluation.row_key import key_of, may_be_one, model_folder, model_in, reading_of, twins
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts, KnownDocuments
 from bot.evaluation.rules.wrong_owner import deciding_owners
@@ -211,6 +212,22 @@ class StoredRows:
         return [*self.state.boards.peers(wanted), *self.state.rows.peers(wanted)]
 
 
+def with_near(keys: Iterable[str], leaderboard: Leaderboard, state: WatchState) -> list[str]:
+    """These rows, and those that may share files with them, where the leaderboard joins files of several sources.
+
+    A file that does not say the commit of its model stands in the one row that does, so that also the rows near to
+    those near to a row decide which files it has.
+    """
+    found = dict.fromkeys(keys)
+    if not leaderboard.has_sources:
+        return list(found)
+    for model, own in grouped((model_folder(key), key) for key in found.copy()).items():
+        every = sorted(state.submissions.keys_below(model))
+        near = [key for key in every if any(may_be_one(key, one) for one in own)]
+        found |= dict.fromkeys(key for key in every if any(may_be_one(key, one) for one in near))
+    return list(found)
+
+
 def judge_for(
     watch: Watch,
     leaderboard: Leaderboard,
@@ -243,8 +260,10 @@ def verdict_on(
     stored = state.submissions.at([path]).get(path)
     if stored is None:
         return None
-    others = state.submissions.first_of(stored.key, MOST_FILES, MOST_BYTES) if stored.key else {}
-    judged = judge_stored(judge, {path: stored, **others}.values())
+    found = {path: stored}
+    for key in with_near([stored.key], judge.leaderboard, state) if stored.key else ():
+        found |= state.submissions.first_of(key, MOST_FILES, MOST_BYTES)
+    judged = judge_stored(judge, found.values())
     verdict = next((one for one in judged.verdicts if one.path == path), None)
     row = next((row for row in judged.rows if any(file.path == path for file in row.files)), None)
     return stored, verdict, row

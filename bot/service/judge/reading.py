@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from bot.evaluation.finding import Finding, counted, examples, file_of, in_units
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.formats.content import JSON_LINES, TABLES, YAML
 from bot.evaluation.formats.other_files import OTHER
-from bot.evaluation.row_key import key_of, reading_of, twins
+from bot.evaluation.row_key import reading_of, twins
 from bot.evaluation.rules.missing_task import missing_task
 from bot.evaluation.submission import Parsed, Problem, UnreadPath
 from bot.evaluation.verdict import Judgement, Row
@@ -23,7 +23,7 @@ from bot.platforms.net import check_lease
 from bot.platforms.source import LastCommit, Source, read_whole_files
 from bot.publishing.entry import digest_of
 from bot.service.context import WatchContext
-from bot.service.judge.facts import peer_of
+from bot.service.judge.facts import peer_of, with_near
 from bot.service.judge.samples import LogSamples
 from bot.service.store.database import batches
 from bot.service.store.items import Cause, Item, Mark, marks
@@ -146,7 +146,7 @@ def _read(
     contents = content.parts if isinstance(content, Parsed) else [content]
     stored = [StoredSubmission(part.path, None, "unread", one.oid, last.oid, last.date, part) for part in contents]
     # Alone: it is compared with others when all that came with it are stored.
-    return _as_judged(context, stored, context.judge(stored, is_compared=False))
+    return _as_judged(stored, context.judge(stored, is_compared=False))
 
 
 def unread_for_size(candidate: Candidate, max_bytes: int) -> Parsed | None:
@@ -196,12 +196,10 @@ def why_rejected(findings: Iterable[Finding]) -> str:
 
 def judged(context: WatchContext, found: Sequence[StoredSubmission]) -> list[StoredSubmission]:
     """The submissions with key and status under today's declaration."""
-    return _as_judged(context, found, context.judge(found))
+    return _as_judged(found, context.judge(found))
 
 
-def _as_judged(
-    context: WatchContext, found: Sequence[StoredSubmission], judgement: Judgement
-) -> list[StoredSubmission]:
+def _as_judged(found: Sequence[StoredSubmission], judgement: Judgement) -> list[StoredSubmission]:
     verdicts = {verdict.path: verdict for verdict in judgement.verdicts}
     done = []
     for one in found:
@@ -209,7 +207,7 @@ def _as_judged(
         key, status, why = None, "unread", ""
         if verdict is not None:
             status = verdict.status
-            key = key_of(context.leaderboard.id, verdict.result.model).text if verdict.result else None
+            key = own.text if (own := verdict.own_key) is not None else None
             rules = {finding.rule for finding in verdict.findings if finding.is_error}
             rules |= {missing_task.id} if verdict.measurements and not verdict.measurements.present else set()
             why = examples(sorted(rules), 5)
@@ -230,6 +228,7 @@ def mark_changed(
     keys = {one.key for one in changed if one.key is not None}
     judge_twins(context, keys, cause)
     mark_rows(context, keys, cause, is_moved=True)  # open requests name the places of files, too
+    mark_rows(context, set(with_near(keys, context.leaderboard, context.state)) - keys, cause)
     mark_folders(context, {one.folder for one in changed} | context.state.submissions.folders_of(keys), cause)
 
 
@@ -271,16 +270,16 @@ def _mark_moved(context: WatchContext, lines: Mapping[str, RowLine], cause: Caus
 
 def row_lines(context: WatchContext, keys: Sequence[str]) -> dict[str, RowLine]:
     """What is remembered of rows, as their submissions make them now."""
-    found = list(context.state.submissions.of(keys).values())
+    found = context.submissions_of(keys)
     return _lines(context, found, context.judge(found).rows, keys)
 
 
 def _lines(
-    context: WatchContext, found: Sequence[StoredSubmission], rows: Iterable[Row], keys: Iterable[str]
+    context: WatchContext, found: Sequence[StoredSubmission], rows: Iterable[Row], keys: Collection[str]
 ) -> dict[str, RowLine]:
     """The lines of rows; the digest is "" if nothing makes one, and the reason where it cannot be written."""
     by_key = {row.key.text: row for row in rows}
-    made = context.made_of(by_key.values(), found)
+    made = context.made_of((by_key[key] for key in keys if key in by_key), found)
     committed = {one.path: one.committed for one in found if one.committed is not None}
     lines = {key: RowLine(why) for key, why in made.refused.items()}
     for one in made.entries:
@@ -292,7 +291,7 @@ def judge_again(context: WatchContext, item: Item) -> None:
     """Judge every submission under today's declaration, from what was read; only rows that change are marked."""
     for some in context.state.submissions.all():
         judgement = context.judge(some)
-        again = _as_judged(context, some, judgement)
+        again = _as_judged(some, judgement)
         with context.state.transaction():
             _mark_judged(context, some, again, judgement.rows)
     context.finish([item])
@@ -301,7 +300,7 @@ def judge_again(context: WatchContext, item: Item) -> None:
 def _mark_judged(
     context: WatchContext, before: Sequence[StoredSubmission], again: Sequence[StoredSubmission], rows: Sequence[Row]
 ) -> None:
-    """Store the new verdicts, and mark what they change. All submissions of a row must come together."""
+    """Store the new verdicts, and mark what they change. All submissions of a model must come together."""
     moved = {new.path: new for new, old in zip(again, before, strict=True) if _verdict(new) != _verdict(old)}
     context.state.submissions.set_verdicts(moved.values())
     known = {one.key for one in before if one.key is not None}

@@ -80,10 +80,12 @@ class RowMaker:
     def _make_some(self, items: Sequence[Item]) -> list[MadeRow]:
         keys = [item.subject for item in items]
         submissions: dict[str, list[StoredSubmission]] = {key: [] for key in keys}
-        found = list(self.context.state.submissions.of(keys).values())
+        found = self.context.submissions_of(keys)
+        judgement = self.context.judge(found)
+        stand_in = judgement.key_of_path
         for one in found:
-            submissions[one.key or ""].append(one)
-        rows = self.context.judge(found).rows
+            submissions.setdefault(stand_in.get(one.path, one.key or ""), []).append(one)
+        rows = [row for row in judgement.rows if row.key.text in keys]
         made = self.context.made_of(rows, found)
         entries = {entry.key: entry for entry in made.entries}
         with_numbers = [row for row in rows if row.lead.status == "accepted" and row.measurements.present]

@@ -281,7 +281,7 @@ class ModelRows(TargetRows[SeenModel]):
         """All rows of the model: those that its submissions make, and those that they make no longer."""
         keys = {item.subject for item in items}
         keys |= self.context.state.submissions.keys_below(model_folder(items[0].subject))
-        made = self.context.made(list(self.context.state.submissions.of(keys).values()))
+        made = self.context.made(self.context.submissions_of(keys))
         rows = {entry.key: entry for entry in made.entries}
         return [RowChange(key, rows.get(key)) for key in sorted(keys)]
 

@@ -40,6 +40,7 @@ from bot.publishing.verdict_texts import (
     status_line,
 )
 from bot.service.context import WatchContext
+from bot.service.judge.facts import with_near
 from bot.service.judge.reading import judged
 from bot.service.publish.made_rows import first_folder
 from bot.service.publish.reconcile import retry_write
@@ -87,11 +88,11 @@ def effects_of(context: WatchContext, proposal: SourceRequest, read_board: Calla
     gone = context.state.submissions.of_files(touched[:REVIEW_ROWS])
     new = judged(context, proposal.files)
     found = sorted({one.key for one in [*gone.values(), *new] if one.key is not None})
-    keys = found[:REVIEW_ROWS]
+    keys = with_near(found[:REVIEW_ROWS], context.leaderboard, context.state)
     current = list(context.state.submissions.of(keys).values()) if keys else []
     left = [one for one in current if not {one.path, file_of(one.path)} & proposal.touched]
     after = left + [one for one in new if one.key in keys]
-    is_cut = len(touched) > REVIEW_ROWS or len(found) > len(keys)
+    is_cut = len(touched) > REVIEW_ROWS or len(found) > REVIEW_ROWS
     effects = Effects(proposal.unread, proposal.deleted, proposal.replaced, proposal.others, is_cut=is_cut)
     if not keys:
         return effects

@@ -243,15 +243,16 @@ class Submissions(Part):
         return sorted(set(self.column(_FOLDERS_WITH, status="rejected")))
 
     def all(self, size: int = 500) -> Iterator[list[StoredSubmission]]:
-        """All submissions, about so many at once: those of no row in the order of their paths, then row by row."""
+        """All submissions, about so many at once: those of no row in the order of their paths, then model by model."""
         last = ""
         while paths := self.column(_NEXT_PATHS, after=last, limit=size):
             yield list(self.at(paths).values())
             last = paths[-1]
         last = ""
         while keys := self.column(_NEXT_KEYS, after=last, limit=size):
-            yield list(self.of(keys).values())
-            last = keys[-1]
+            rest = {key for key in self.keys_below(model_folder(keys[-1])) if key > keys[-1]}
+            yield list(self.of([*keys, *sorted(rest)]).values())
+            last = max([keys[-1], *rest])
 
     def keep(self, there: Iterable[StoredSubmission], gone: Iterable[str] = ()) -> None:
         """Remember submissions, and forget those that are gone."""

@@ -248,12 +248,15 @@ class Folders:
         state, board = self.context.state, self.context.leaderboard.id
         if not self.context.watch.say_success or self.context.dry_run:
             return
-        keys = {one.key for one in state.submissions.in_folder(folder) if one.status == "accepted" and one.key}
+        accepted = [one for one in state.submissions.in_folder(folder) if one.status == "accepted" and one.key]
+        keys = {one.key for one in accepted if one.key}
         if folder not in self._by_kind["accepted"] and not (may_open and keys):
             return
-        rows = self.context.judge(list(state.submissions.of(keys).values())).rows
-        said = [(row.key.text, row.scores.average) for row in rows if row.status != "rejected"]
-        links, _ = row_links(self.context, sorted(keys))
+        judgement = self.context.judge(self.context.submissions_of(keys))
+        ours = {judgement.key_of_path[one.path] for one in accepted}
+        rows = [row for row in judgement.rows if row.key.text in ours and row.status != "rejected"]
+        said = [(row.key.text, row.scores.average) for row in rows]
+        links, _ = row_links(self.context, sorted(ours))
         self._unless_disabled("accepted", folder, success_text(folder, said, links, Marker("accepted", folder, board)))
 
 
