@@ -108,6 +108,10 @@ OWN_TABLE = (
     "the results are the table itself: that its numbers agree shows nothing; name the files that they were made from"
 )
 OWN_AVERAGE = "which task ranks the rows, or all: the average is the bot's own, no column of the table shows it"
+BY_HAND = (
+    "; let `init` without --table draft the form, and mend it by docs/forms.md: `value` is the place of a number, "
+    "`trials` that of answers to questions"
+)
 MEANS_ALONE = "; a mean of tasks is known by the columns of these tasks, and none of them is here: add them"
 
 
@@ -391,6 +395,7 @@ def _nothing_matched(
         told = f"; {len(rows)} of its {counted(len(grid), 'row')} {verb} a model of {whose} ({named})"
         told += SPELL if is_near(matching, readings) else ""
     told += MEANS_ALONE if any(MEAN.search(one.label) for one in matching.columns if not one.fault) else ""
+    told += BY_HAND if measured.form is not None else ""
     return f"no column shows a number of these results ({why or 'none has one number in each cell'}){told}"
 
 

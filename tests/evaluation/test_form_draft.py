@@ -190,6 +190,26 @@ def test_answers_by_the_number_of_the_question_are_no_models_and_no_tasks() -> N
     assert (form.keys["model"], [one.place for one in form.values]) == ("{model}", ["results.{task}"])
 
 
+def test_many_keys_with_the_runs_of_a_question_each_are_trials_and_no_tasks() -> None:
+    questions = [f"B{number:02}_Q{part}" for number in range(10) for part in range(5)]
+    files = {
+        f"{name}.json": {
+            "model_name": name,
+            "runs": {
+                one: [{"api": name, "at": f"2026-01-0{run + 1}", "auto": {"scores": {"ok": right}}} for run, right in
+                      enumerate([False, (place + offset) % 3 == 0])]
+                for place, one in enumerate(questions)
+            },
+        }
+        for offset, name in enumerate(("atlas", "borea", "heron"))
+    }  # fmt: skip
+    form = next(draft_forms(as_bytes(files)))
+    assert form.keys["model"] == "model_name"
+    assert [one.keys for one in form.values] == [{"trials": "runs.{question}[*].auto.scores.ok", "leaf": "ok"}]
+    searched = {one.place for one in next(draft_forms(as_bytes(files), {"atlas", "borea"}.__contains__)).values}
+    assert searched == {"runs.{question}[*].auto.scores.ok", "runs.{question}[-1].auto.scores.ok"}
+
+
 def test_numbers_of_two_units_below_equal_names_are_two_places() -> None:
     """As in mlfoundations/dclm 361714b, exp_data/evals: accuracies, and perplexities of the same tasks."""
     tasks = [f"task_{letter}" for letter in "abcdefgh"]

@@ -20,6 +20,7 @@ from bot.evaluation.places import key_text
 
 MOST_FILES, MOST_ROWS, MOST_ELEMENTS = 2_000, 5_000, 300
 ALIKE = 0.5  # of the keys of two files or objects that make them alike
+MOST_OPENED = 30  # members of an object: one of more has no rows of its own, as one question of many has none
 MOST_KINDS, FEWEST_OF_KIND = 8, 5  # of objects by name in one file, and objects of a further kind
 LEVELS = 4  # of a path: the name of the file, and three folders above it
 MODEL_KEYS = ("model_name", "model", "model_id", "model_name_or_path", "model_path", "modelname", "hf_model", "llm",
@@ -197,9 +198,10 @@ def _rows_in(value: Any, place: str, depth: int) -> Iterator[tuple[str, list[tup
         if inner and len(inner) == len(value) and _are_alike(inner) and not _is_by_task(last_key(place)):
             at = f"{place}.{{model}}" if place else "{model}"
             yield at, [(one, {"model": key}) for key, one in value.items()]
-        for key, one in value.items() if depth < 2 and len(value) <= MOST_ELEMENTS else ():
-            if is_written(key) and isinstance(one, dict | list):
-                yield from _rows_in(one, f"{place}.{key_text(key)}" if place else key_text(key), depth + 1)
+        inner_keys = [key for key, one in value.items() if is_written(key) and isinstance(one, dict | list)]
+        for key in inner_keys if depth < 2 and len(inner_keys) <= MOST_OPENED else ():
+            one = value[key]
+            yield from _rows_in(one, f"{place}.{key_text(key)}" if place else key_text(key), depth + 1)
     elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
         yield f"{place}[*]", [(one, {}) for one in value]
 

@@ -17,7 +17,7 @@ from bot.evaluation.formats.form_reading import outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
 
-DEEPEST, MOST_VALUES = 5, 200
+DEEPEST, MOST_VALUES = 7, 200
 # Lists that are compared, elements with a leaf each, and parts of questions.
 MOST_LISTS, MOST_NAMED, MOST_PARTS = 20, 200, 30
 MOST_TEXTS = 50  # of a key that are looked at
@@ -171,9 +171,19 @@ class _Way:
             on, place=_join(self.place, name), told=(*on.told, name), depth=self.depth + 1, seen=frozenset(keys)
         )
 
+    def to_questions(self) -> _Way:
+        """The way on to any of many keys, each of which names a question."""
+        on = self.to("x")
+        return replace(on, place=_join(self.place, "{question}"), questions=_Told())
+
     def to_elements(self, told: _Told) -> _Way:
-        """The way on to the elements of a list, which are told apart by what stands in each; a list is no object."""
+        """The way on to the elements of a list, which are told apart by what stands in each; a list is no object.
+
+        Those of a question that the way names are its runs.
+        """
         questions = told if told.is_of_questions else None
+        if questions is not None and self.questions is not None:
+            questions = replace(questions, question=self.questions.question)
         texts = (*self.told, *told.texts)
         return replace(self, place=f"{self.place}[*]", told=texts, questions=questions, is_listed=True, count="")
 
@@ -353,8 +363,15 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
     sure = next(_sure_counts(numbers), "")
     count = _join(way.place, key_text(sure)) if sure else ""
     for alike in _alike_nodes(groups):
+        if len(alike) > MOST_PARTS and way.questions is None and way.depth == 0:
+            merged = _Node()
+            for key in alike:
+                _merge(merged, groups[key])
+            if _are_answers(merged):
+                _collect(merged, way.to_questions(), found, is_searched=is_searched)
+                continue
         if len(alike) > MOST_PARTS and all(map(str.isdecimal, alike)):
-            continue  # the answers to questions, by their numbers
+            continue  # something of questions, by their numbers
         others = [one for key, one in groups.items() if key not in alike]
         is_alone = not any(_begins(groups[key]) & _begins(one) for key in alike for one in others)
         if len(alike) > 1 and way.depth < len(NAMES) and (is_alone if way.place else not others):
@@ -480,6 +497,20 @@ def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> 
             leaf = " ".join(filter(None, (outer, part))) or key
             metric = {"metric": key} if leaf != key else {}
             yield DraftedValue({"trials": place, **question, "leaf": leaf, **metric})
+            if is_searched and "{question}[*]" in place:  # a table may count the last run of each question alone
+                last = place.replace("{question}[*]", "{question}[-1]")
+                yield DraftedValue({"trials": last, "leaf": f"{leaf} last run", "metric": key})
+
+
+def _are_answers(node: _Node) -> bool:
+    """Tell whether parts of the rows that lie by names are answers to questions, or lists of runs of each."""
+    if ANY in node.inside:
+        return _telling(node.lists).is_of_questions and _has_outcomes(node.inside[ANY])
+    return any(one.is_outcome for one in node.inside.values())
+
+
+def _has_outcomes(node: _Node) -> bool:
+    return any(one.is_outcome or _has_outcomes(one) for one in node.inside.values())
 
 
 def _alike_nodes(groups: Mapping[str, _Node]) -> list[list[str]]:

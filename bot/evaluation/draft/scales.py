@@ -31,6 +31,7 @@ QUALITY = (
 )
 MEAN = r"avg|average|mean|overall"
 MORE_IS_BETTER, IS_QUALITY = re.compile(rf"(^|_)({QUALITY}|{MEAN})(_|$)"), re.compile(rf"(^|_)({QUALITY})(_|$)")
+IS_RIGHT = re.compile(r"(^|_)(passed|correct|right|solved|resolved)(_|$)")
 SHARE = re.compile(r"(^|_)(rate|ratio|pct|percent|percentage|share)(_|$)")
 # Names of how much a model did until it was done: fewer may be better, or a sign that it gave up.
 EFFORT = re.compile(
@@ -72,8 +73,8 @@ def is_effort(*names: str) -> bool:
 
 
 def is_named_score(*names: str) -> bool:
-    """Tell whether a name is that of a score, or of a share."""
-    return is_more_better(*names) or _has(SHARE, *names)
+    """Tell whether a name is that of a score, of a share, or of what is right."""
+    return is_more_better(*names) or _has(SHARE, *names) or _has(IS_RIGHT, *names)
 
 
 def _has(words: re.Pattern[str], *names: str) -> bool:
