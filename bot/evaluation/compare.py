@@ -18,7 +18,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import msgspec
 
 from bot.errors import CallError
-from bot.evaluation.aggregates import is_mean_of_proportions, leaves_of, right_answers, samples_behind, whole
+from bot.evaluation.aggregates import (
+    first_of,
+    is_mean_of_proportions,
+    leaves_of,
+    right_answers,
+    samples_behind,
+    whole,
+)
 from bot.evaluation.benchmarks.catalogue import Group, catalogue
 from bot.evaluation.benchmarks.harness import commit_of, known_commit
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
@@ -40,11 +47,10 @@ from bot.evaluation.statistics import (
     independent_counts,
     mean_of,
     scaled,
-    smallest,
     without_error,
 )
 
-Method = Literal["paired-exact", "paired-t", "independent"]
+Method = Literal["paired-exact", "paired-t", "independent-exact", "independent-normal", "mean-of-tests"]
 Conclusion = Literal["higher", "lower", "not separable", "not tested", "not comparable"]
 ERRORS = re.compile(r"stderr|std_err", re.IGNORECASE)
 MOST_QUESTIONS = 1_000_000  # of a leaf or a group; an exact test of more would take minutes
@@ -72,6 +78,7 @@ TOLD_OTHERWISE = frozenset({*OF_WEIGHTS, "definition", "silent change", "line br
 HASHES_PROMPTS = frozenset({"lm-eval-0.4", "lmms-eval", "evalchemy"})
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 NO_MEAN = "the results are not the means of their samples"
+WHOLE = 100.0  # percentage points of a share of all
 ROUNDING = 0.1  # percentage points that rounded values in result files may make of a difference
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
 
@@ -96,7 +103,7 @@ class MeasuredTask(msgspec.Struct, frozen=True):
     `points` is how many percentage points one of the unit is, 0 where the number is no share. `counts` are right
     answers and questions, None if the number is no plain share; `span` is a share of 1 in the number's unit. Where the
     number is a mean of its leaves, `weights` say what a share of 1 in each leaf adds to it; None where samples cannot
-    give it.
+    give it. `plain` is the plain mean of the leaves with its error where the value is that of all questions.
     """
 
     id: str
@@ -110,6 +117,7 @@ class MeasuredTask(msgspec.Struct, frozen=True):
     samples: int | None = None
     weights: tuple[float, ...] | None = ()
     less_is_better: bool = False
+    plain: tuple[float, float | None] | None = None
 
 
 class LeafSource(NamedTuple):
@@ -191,7 +199,8 @@ class ComparedTask:
     """One task of both measurements. `p_adjusted` is Holm's; `smallest` the least difference that could have shown.
 
     `unpaired` says why its sample logs make no pairs, "" where there are none. It is `not tested` where an error is
-    unknown. `is_pooled` says that the values are means over the questions of several subtasks.
+    unknown. `is_pooled` says that the values are means over the questions of several subtasks, `is_lent` that one file
+    does not record the number of questions, so that it is the other's.
     """
 
     id: str
@@ -207,6 +216,7 @@ class ComparedTask:
     less_is_better: bool = False
     metric: str = ""
     is_pooled: bool = False
+    is_lent: bool = False
 
     @property
     def is_worse(self) -> bool:
@@ -215,8 +225,26 @@ class ComparedTask:
 
     @property
     def smallest(self) -> float | None:
-        """The smallest difference that these samples could have shown, in the unit of the values."""
-        return smallest(self.contrast.stderr)
+        """The smallest difference that these samples could have shown, in the unit of the values.
+
+        None where its error is unknown, or where it is more than any difference of shares.
+        """
+        found = self.contrast.smallest
+        return None if found is None or found * self.points > WHOLE else found
+
+
+class RunLimit(NamedTuple):
+    """How a run was limited to the first questions of its tasks: their number, or their share below 1.
+
+    Files of one run may have several limits. `asked` are all questions of the tasks that were cut, `whole` those that
+    these tasks have, 0 where that is not known; `tasks` is their number, subtasks counted.
+    """
+
+    least: float
+    most: float
+    asked: int
+    whole: int
+    tasks: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +254,8 @@ class RunComparison:
     `columns` are those that do not count, each with its title and both values. `other_numbers` are those that differ
     and are not compared, as "metric of task". `recorded_once` are settings that one of the two does not record,
     `unread_fields` those that differ and that the form of both files does not read; `unread` says why the files of a
-    row were not read.
+    row were not read. `limits` says of each whether it asked only the first questions, `uneven` are the tasks whose
+    means are equal and whose subtasks are not.
     """
 
     first: str
@@ -243,6 +272,8 @@ class RunComparison:
     unread_fields: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     is_one_model: bool = False
+    limits: tuple[RunLimit | None, RunLimit | None] = (None, None)
+    uneven: tuple[str, ...] = ()
 
     @property
     def unexplained(self) -> list[str]:
@@ -288,10 +319,17 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         raise CallError(f"the two have no task in common: {has}")
     differing, equal = _settings(first, second, shared)
     breaking = {task: one.effect.partition(" (")[0] for one in differing if one.breaks for task in one.tasks}
-    tests = {
-        task: _tested(first.tasks[task], second.tasks[task], (pairs or {}).get(task), breaking.get(task, ""))
-        for task in shared
-    }
+    limits = [run.of_leaves.get("limit", {}) for run in (first, second)]
+    tests = {}
+    for task in shared:
+        one, other = _alike(first.tasks[task], second.tasks[task])
+        is_lent = False
+        if said_of(limits[0], one.leaves) == said_of(limits[1], other.leaves):
+            had = (one.counts, other.counts)
+            one, other = _with_questions(one, other), _with_questions(other, one)
+            is_lent = had != (one.counts, other.counts)
+        tested = _tested(one, other, (pairs or {}).get(task), breaking.get(task, ""))
+        tests[task] = replace(tested, is_lent=is_lent)
     adjusted = holm({task: one.contrast.p for task, one in tests.items() if one.contrast.p is not None and not one.why})
     tasks = tuple(_concluded(one, adjusted.get(task)) for task, one in tests.items())
     groups = [[task for task in group if task in tests] for group in first.groups.values()]
@@ -310,7 +348,20 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         unread_fields=tuple(dict.fromkeys(_unread_fields(first, second, shared))),
         unread=tuple(dict.fromkeys(one.unread for one in (first, second) if one.unread)),
         is_one_model=first.models == second.models and len(first.models - {""}) == 1,
+        limits=(_limit_of(first, shared), _limit_of(second, shared)),
+        uneven=tuple(one.id for one in tasks if one.values[0] == one.values[1] and _are_uneven(one.id, first, second)),
     )  # fmt: skip
+
+
+def _are_uneven(task: str, first: MeasuredRun, second: MeasuredRun) -> bool:
+    """Tell whether a subtask of a task has another value in the second run."""
+    metric = first.tasks[task].metric
+    shared = [leaf for leaf in first.tasks[task].leaves if leaf in first.sources and leaf in second.sources]
+    values = (
+        [run.sources[leaf].result.leaves[run.sources[leaf].key].numbers.get(metric) for run in (first, second)]
+        for leaf in shared
+    )
+    return any(one != other for one, other in values)
 
 
 def _unread_fields(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[str]:
@@ -325,9 +376,13 @@ def _unread_fields(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str
 
 
 def _other_numbers(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[str]:
-    """The numbers of shared leaves that differ and that no task is made of; errors are none of them."""
+    """The numbers of shared leaves that differ and that no task shows; errors are none of them.
+
+    A task whose two means are equal shows nothing of its subtasks.
+    """
     for task in shared:
-        own = {one.metric for one in (first.tasks[task], second.tasks[task])}
+        is_equal = first.tasks[task].value == second.tasks[task].value
+        own = set() if is_equal else {one.metric for one in (first.tasks[task], second.tasks[task])}
         for leaf in first.tasks[task].leaves:
             rows = [run.sources[leaf] for run in (first, second) if leaf in run.sources]
             if len(rows) < 2 or rows[0].result.format != rows[1].result.format:
@@ -337,6 +392,27 @@ def _other_numbers(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str
                 differs = measured(one[name]) != measured(other.get(name)) and name in other
                 if differs and name not in own and not ERRORS.search(name):
                     yield f"{name.removesuffix(',none')} of {leaf}"
+
+
+def _limit_of(run: MeasuredRun, shared: Sequence[str]) -> RunLimit | None:
+    """The limit that cut shared tasks of a run; None where it asked all questions, or does not say."""
+    leaves = [run.sources[leaf] for task in shared for leaf in run.tasks[task].leaves if leaf in run.sources]
+    sizes = [_sizes_of(*one) for one in leaves if one.result.limit]
+    cut = [(asked, size) for asked, size in sizes if not size or asked < size]
+    if not cut:
+        return None
+    limits = {one.result.limit or 0.0 for one in leaves if one.result.limit}
+    wholes = [size for _, size in cut]
+    return RunLimit(
+        min(limits), max(limits), sum(asked for asked, _ in cut), sum(wholes) if all(wholes) else 0, len(cut)
+    )
+
+
+def _sizes_of(result: Result, key: str) -> tuple[int, int]:
+    """The questions that a limited run asked of a leaf, and all that the leaf has; 0 where nobody knows."""
+    leaf, known, limit = result.leaves[key], catalogue().find(result.format, key), result.limit or 0.0
+    size = leaf.original or (known.samples if known else 0)
+    return leaf.samples or (first_of(size, limit) if size else int(limit)), size
 
 
 def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
@@ -365,6 +441,36 @@ def _title(run: MeasuredRun, task: str) -> str:
     return titles.pop() if len(titles) == 1 else ""
 
 
+def _alike(first: MeasuredTask, second: MeasuredTask) -> tuple[MeasuredTask, MeasuredTask]:
+    """Two tasks as means of one kind: both over all questions, or else both plain means of their subtasks."""
+    if (first.plain is None) == (second.plain is None):
+        return first, second
+    return _plain(first), _plain(second)
+
+
+def _plain(task: MeasuredTask) -> MeasuredTask:
+    if task.plain is None:
+        return task
+    value, stderr = task.plain
+    weights = None if task.weights is None else (task.span / len(task.leaves),) * len(task.leaves)
+    return msgspec.structs.replace(task, value=value, stderr=stderr, counts=None, plain=None, weights=weights)
+
+
+def _with_questions(task: MeasuredTask, other: MeasuredTask) -> MeasuredTask:
+    """The task with the number of questions of the other, where all or none of its answers are right.
+
+    Then the error in its file is 0 and gives no number.
+    """
+    if task.counts or other.counts is None or task.samples or task.span != other.span or len(task.leaves) > 1:
+        return task
+    asked = other.counts[1]
+    if task.value * task.points == WHOLE:
+        return msgspec.structs.replace(task, counts=(asked, asked), samples=asked)
+    if task.value == 0 and task.span * task.points == WHOLE:  # the scale begins at no right answer
+        return msgspec.structs.replace(task, counts=(0, asked), samples=asked)
+    return task
+
+
 def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None, broken: str) -> ComparedTask:
     pairs, unpaired = (None, found) if isinstance(found, str) else (found, "")
     values = (first.value, second.value)
@@ -374,7 +480,7 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
     why = broken or others or _too_little(first, second, pairs)
     if why:
         bare = without_error(second.value - first.value)
-        return ComparedTask(first.id, values, points, bare, None, "independent", "not comparable", why)
+        return ComparedTask(first.id, values, points, bare, None, "independent-normal", "not comparable", why)
     if pairs is not None and (first.weights is None or first.weights != second.weights):
         pairs, unpaired = None, NO_WEIGHTS
     contrast, method = _contrast(first, second, pairs)
@@ -384,7 +490,7 @@ def _tested(first: MeasuredTask, second: MeasuredTask, found: Pairs | str | None
         contrast, method = _contrast(first, second, None)
     return ComparedTask(
         first.id, values, points, contrast, None, method, "not tested", "", pairs, unpaired, first.less_is_better,
-        first.metric, is_pooled=first.counts is not None and len(first.leaves) > 1,
+        first.metric, is_pooled=first.plain is not None,
     )  # fmt: skip
 
 
@@ -395,10 +501,10 @@ def _contrast(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) ->
     if pairs is not None:
         return scaled(pairs.contrast, first.span), pairs.method
     if first.counts and second.counts and first.span == second.span:
-        return scaled(independent_counts(first.counts, second.counts), first.span), "independent"
+        return scaled(independent_counts(first.counts, second.counts), first.span), "independent-exact"
     if first.stderr is None or second.stderr is None:
-        return without_error(second.value - first.value), "independent"
-    return independent(first.value, second.value, (first.stderr, second.stderr)), "independent"
+        return without_error(second.value - first.value), "independent-normal"
+    return independent(first.value, second.value, (first.stderr, second.stderr)), "independent-normal"
 
 
 def _too_little(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) -> str:
@@ -417,8 +523,8 @@ def _too_little(first: MeasuredTask, second: MeasuredTask, pairs: Pairs | None) 
 def _concluded(task: ComparedTask, adjusted: float | None) -> ComparedTask:
     if task.why:
         conclusion: Conclusion = "not comparable"
-    elif adjusted is None:  # equal values need no test
-        conclusion = "not tested" if task.contrast.difference else "not separable"
+    elif adjusted is None:
+        conclusion = "not tested"
     elif adjusted >= LEVEL:
         conclusion = "not separable"
     else:
@@ -448,9 +554,8 @@ def _average(tasks: Sequence[ComparedTask], groups: Sequence[Sequence[str]] = ()
             else [one.contrast for one in tasks]
         )
     )
-    method: Method = tasks[0].method if len({one.method for one in tasks}) == 1 else "independent"
     average = ComparedTask(
-        "average", values, tasks[0].points, contrast, None, method, "not tested", broken,
+        "average", values, tasks[0].points, contrast, None, "mean-of-tests", "not tested", broken,
         less_is_better=tasks[0].less_is_better,
     )  # fmt: skip
     return _concluded(average, contrast.p)
@@ -629,9 +734,16 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
     if missing := [task for task in only if task not in wanted]:
         raise CallError(f"{name} has no task {missing[0]}")
     rows = {row.key: row.numbers for result in results for row in result.groups}
+    sizes = {
+        key: known.samples
+        for result in results
+        if result.limit is None
+        for key in result.leaves
+        if (known := catalogue().find(result.format, key)) is not None
+    }
     tasks = {
         task: msgspec.structs.replace(
-            _task_of(task, keys, leaves, metrics, format_id, row=rows.get(task, {})),
+            _task_of(task, keys, leaves, metrics, format_id, row=rows.get(task, {}), sizes=sizes),
             less_is_better=_is_less_better(format_id, metrics[keys[0]], leaves[keys[0]]),
         )
         for task, keys in wanted.items()
@@ -702,46 +814,68 @@ def _task_of(
     format_id: str,
     *,
     row: Mapping[str, Any],
+    sizes: Mapping[str, int],
 ) -> MeasuredTask:
     """A task of files: all right answers over all questions where they are known, else the plain mean of its leaves.
 
-    The plain mean counts also where the group's own row has it, as an average of lighteval.
+    The plain mean counts also where the group's own row has it, as an average of lighteval. `sizes` are the questions
+    of leaves that the catalogue knows and that were measured whole, for files that do not record their number.
 
     The logs of nested leaves give no pairs: they hold a question several times.
     """
-    metric, is_nested = metrics[keys[0]], _are_nested(format_id, keys)
+    metric, is_nested, known = metrics[keys[0]], _are_nested(format_id, keys), format_of(format_id)
     values = [float(leaves[key].numbers[metric]) for key in keys]
     name = metric.partition(",")[0]
-    errors = [leaves[key].numbers.get(format_of(format_id).stderr_key(metric)) for key in keys]
-    numbers = [measured(one) if isinstance(one, float) else None for one in errors]
-    counts = [
-        _counts(value, error, leaves[key].samples, is_proportion=not is_mean_of_proportions(key, name))
-        for key, value, error in zip(keys, values, numbers, strict=True)
-    ]
-    known = [one for one in counts if one is not None]
-    sizes = [leaves[key].samples or (one[1] if one else 0) for key, one in zip(keys, counts, strict=True)]
-    samples = sum(sizes) if all(sizes) else None
     points = _points_of(values, metric, format_id)
-    if len(known) == len(keys) and not _is_plain(row.get(metric), values, known):
-        right, asked = sum(one[0] for one in known), sum(one[1] for one in known)
-        if is_nested:
-            parts = [(_error(*one) * one[1] / asked, one[1]) for one in known]
-            error = sqrt(nested_variance(parts))
-            return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), samples=asked, weights=None)
-        error = _error(right, asked)
-        exact = (right, asked) if asked <= MOST_QUESTIONS else None
-        return MeasuredTask(task, right / asked, error, metric, points, tuple(keys), exact, samples=asked)
-    parts = [((one or 0.0) / len(keys), size) for one, size in zip(numbers, sizes, strict=True)]
+    unit = 1.0 if points != 1.0 else WHOLE  # the value of all right answers
+    said = [measured(leaves[key].numbers.get(known.stderr_key(metric))) for key in keys]
+    errors = [None if one == 0 and 0 != value != unit else one for value, one in zip(values, said, strict=True)]
+    counts = [
+        _counts(
+            value / unit,
+            None if error is None else error / unit,
+            leaves[key].samples,
+            sizes.get(key),
+            is_proportion=not is_mean_of_proportions(key, name),
+        )
+        for key, value, error in zip(keys, values, errors, strict=True)
+    ]
+    shares = [one for one in counts if one is not None]
+    asked = [leaves[key].samples or (one[1] if one else 0) for key, one in zip(keys, counts, strict=True)]
+    parts = [((one or 0.0) / len(keys), size) for one, size in zip(errors, asked, strict=True)]
     variance = nested_variance(parts) if is_nested else fsum(one * one for one, _ in parts)
-    stderr = None if None in numbers else sqrt(variance)
-    weights = None if is_nested else (1 / len(keys),) * len(keys) if len(keys) > 1 else ()
-    mean = fsum(values) / len(keys)
-    return MeasuredTask(task, mean, stderr, metric, points, tuple(keys), samples=samples, weights=weights)
+    found = MeasuredTask(
+        task,
+        fsum(values) / len(keys),
+        None if None in errors else sqrt(variance),
+        metric,
+        points,
+        tuple(keys),
+        span=unit,
+        samples=sum(asked) if all(asked) else None,
+        weights=None if is_nested else (unit / len(keys),) * len(keys) if len(keys) > 1 else (),
+    )
+    if len(shares) < len(keys) or _is_plain(row.get(metric), values, shares, unit):
+        return found
+    right, total = (sum(column) for column in zip(*shares, strict=True))
+    if is_nested:
+        error = sqrt(nested_variance([(_error(*one) * one[1] / total, one[1]) for one in shares]))
+    else:
+        error = _error(right, total)
+    return msgspec.structs.replace(
+        found,
+        value=right / total * unit,
+        stderr=error * unit,
+        counts=(right, total) if total <= MOST_QUESTIONS and not is_nested else None,
+        samples=total,
+        weights=None if is_nested else (),
+        plain=(found.value, found.stderr) if len(keys) > 1 else None,
+    )
 
 
-def _is_plain(said: object, values: Sequence[float], counts: Sequence[tuple[int, int]]) -> bool:
+def _is_plain(said: object, values: Sequence[float], counts: Sequence[tuple[int, int]], unit: float) -> bool:
     """Tell whether a group's own value is the plain mean of its leaves, and not that of all questions."""
-    means = fsum(values) / len(values), sum(right for right, _ in counts) / sum(asked for _, asked in counts)
+    means = fsum(values) / len(values), unit * sum(right for right, _ in counts) / sum(asked for _, asked in counts)
     return isinstance(said, float) and [isclose(said, mean, abs_tol=1e-6) for mean in means] == [True, False]
 
 
@@ -763,15 +897,20 @@ def _error(right: int, asked: int) -> float:
     return sqrt(right * (asked - right) / asked**2 / max(1, asked - 1))
 
 
-def _counts(value: float, stderr: float | None, samples: int | None, *, is_proportion: bool) -> tuple[int, int] | None:
-    """Right answers and questions behind a share; None where the number is not one of zeros and ones."""
+def _counts(
+    value: float, stderr: float | None, samples: int | None, size: int | None = None, *, is_proportion: bool
+) -> tuple[int, int] | None:
+    """Right answers and questions behind a share; None where the number is not one of zeros and ones.
+
+    `size` is the number of questions that such a task has, for a file that does not record it.
+    """
     if not is_proportion or not 0 <= value <= 1:
         return None
     behind = samples_behind(value, stderr) if stderr else None
     recovered = whole(behind)
     if behind is not None and (recovered is None or (samples and samples != recovered)):
         return None
-    asked = recovered or samples
+    asked = recovered or samples or size
     right = right_answers(value, asked) if asked else None
     return (right, asked) if right is not None and asked and asked <= MOST_QUESTIONS else None
 

@@ -115,11 +115,11 @@ class Readings:
     Where none fits, `nearest` are the three nearest of all that were tried, and `whole` the three nearest of whole
     tasks with nothing left out; or `limits` are the least and the greatest value that any score of the results can
     have, if the number is none of these. `is_guess` says that the first leaves something out or changes two things, or
-    may fit by chance, and `whole` is then the nearest that is plain and does not fit; `is_part` says that it is a guess
-    of one subtask, which nobody asked for; `rivals` are the values that readings as simple have near the number, its
-    own among them. `settings` are how the nearest were measured where another setting is known to move numbers: title,
-    values, effect; `causes` is why the leaderboard does not accept them, or not beside others. `is_accepted` says that
-    it has a score of the first one's task.
+    may fit by chance, and `whole` is then the nearest that is plain, if it is another one; `is_part` says that it is a
+    guess of one subtask, which nobody asked for; `rivals` are the values that readings as simple have near the number,
+    its own among them. `settings` are how the nearest were measured where another setting is known to move numbers:
+    title, values, effect; `causes` is why the leaderboard does not accept them, or not beside others. `is_accepted`
+    says that it has a score of the first one's task.
     """
 
     reported: Reported
@@ -237,16 +237,14 @@ def read_reported(
         by_chance = _chance([one for one in readings if one.kind == "plain"], reported, is_cut=is_cut)
     is_part = first.task in parts and chance > UNLIKELY_PART
     is_guess = is_part or first.kind == "guess" or by_chance > UNLIKELY
-    fit = {(one.task, one.value) for one in fitting}
-    plain = [
-        one for one in nearest if one.kind == "plain" and one.task not in parts and (one.task, one.value) not in fit
-    ]
+    plain = next((one for one in nearest if one.kind == "plain" and one.task not in parts), None)
+    is_beside = is_guess and plain is not None and (plain.task, plain.value) != (first.task, first.value)
     return Readings(
         reported,
         tuple(fitting),
         len(readings),
         chance,
-        whole=tuple(plain[:1]) if is_guess else (),
+        whole=(plain,) if plain is not None and is_beside else (),
         is_guess=is_guess,
         is_part=is_part,
         rivals=rivals,

@@ -20,6 +20,7 @@ LEVEL = 0.05  # a difference is one where p is below; intervals cover the rest
 FEWEST_TASKS = 6  # of a sign test over tasks: chance alone wins all of five in one of sixteen comparisons
 POWER = 0.8  # of the smallest difference that a comparison could have shown
 TIE = 1e-9  # two probabilities this close are the same in Fisher's test
+FEW = 100  # questions of both, up to which it is asked whether Fisher's test can show anything
 STEPS = 200  # of a bisection, which ends at the precision of a double
 
 Interval = tuple[float, float]
@@ -30,7 +31,8 @@ class Contrast:
     """A difference with its uncertainty.
 
     `interval` gives the two ends at a level, such as 0.05 for 95 %. `p` and `stderr` are None where the error is
-    unknown. `step` is the smallest amount by which the difference could change, 0 where it is no count.
+    unknown. `step` is the smallest amount by which the difference could change, 0 where it is no count. `least_p` is
+    the smallest p that so few questions can give.
     """
 
     difference: float
@@ -38,16 +40,24 @@ class Contrast:
     p: float | None
     interval: Callable[[float], Interval]
     step: float = 0.0
+    least_p: float = 0.0
+
+    @property
+    def smallest(self) -> float | None:
+        """The smallest difference that a test of 5 % would show with a power of 80 %; None without an error.
+
+        None also of so few questions that no difference has a p below 5 %. These are 2.8 standard errors where the
+        interval reaches 1.96 to both sides; the interval also knows of an error where all answers of both are wrong.
+        """
+        if self.p is None or self.least_p >= LEVEL:
+            return None
+        low, high = self.interval(LEVEL)
+        return (1 + NORMAL.inv_cdf(POWER) / quantile(LEVEL)) * (high - low) / 2
 
 
 def quantile(level: float) -> float:
     """How many standard errors a two-sided interval reaches: 1.96 for 0.05."""
     return NORMAL.inv_cdf(1 - level / 2)
-
-
-def smallest(stderr: float | None) -> float | None:
-    """The smallest difference that a test of 5 % would show with a power of 80 %; None without an error."""
-    return (quantile(LEVEL) + NORMAL.inv_cdf(POWER)) * stderr if stderr else None
 
 
 def paired_exact(both: int, first: int, second: int, neither: int) -> Contrast:
@@ -58,7 +68,8 @@ def paired_exact(both: int, first: int, second: int, neither: int) -> Contrast:
     n = both + first + second + neither
     difference = (second - first) / n
     error = sqrt(max(0.0, (first + second) / n - difference * difference) / max(1, n - 1))
-    return Contrast(difference, error, mcnemar_p(first, second), lambda level: tango(second, first, n, level), 1 / n)
+    p, least = mcnemar_p(first, second), mcnemar_p(0, n)
+    return Contrast(difference, error, p, lambda level: tango(second, first, n, level), 1 / n, least)
 
 
 def mcnemar_p(first: int, second: int) -> float:
@@ -109,8 +120,10 @@ def clustered(sums: Sequence[tuple[float, int]]) -> Contrast:
 
 
 def t_test(difference: float, error: float, degrees: int) -> Contrast:
-    """A difference with its standard error and the degrees of freedom that stand behind it."""
-    p = t_p(difference / error, degrees) if error else None
+    """A difference with its standard error and the degrees of freedom behind it; an error of 0 says nothing of one."""
+    if difference and not error:
+        return without_error(difference)
+    p = t_p(difference / error, degrees) if error else 1.0
     return _symmetric(difference, error, p, lambda level: t_quantile(level, degrees))
 
 
@@ -133,11 +146,12 @@ def without_error(difference: float) -> Contrast:
 
 
 def independent(first: float, second: float, errors: tuple[float, float]) -> Contrast:
-    """Compare two means of different samples by their standard errors."""
+    """Compare two means of different samples by their standard errors; two of 0 say nothing."""
     error = sqrt(errors[0] ** 2 + errors[1] ** 2)
     difference = second - first
-    p = 2 * NORMAL.cdf(-abs(difference / error)) if error else None
-    return _symmetric(difference, error, p, quantile)
+    if not error:
+        return without_error(difference)
+    return _symmetric(difference, error, 2 * NORMAL.cdf(-abs(difference / error)), quantile)
 
 
 def _symmetric(difference: float, error: float, p: float | None, reach: Callable[[float], float]) -> Contrast:
@@ -151,8 +165,8 @@ def independent_counts(first: tuple[int, int], second: tuple[int, int]) -> Contr
     """Compare right answers among different questions, each as (right, questions): Fisher's p, Newcombe's interval."""
     (a, n), (b, m) = first, second
     error = sqrt(a * (n - a) / n**2 / max(1, n - 1) + b * (m - b) / m**2 / max(1, m - 1))
-    p = fisher_p(a, n - a, b, m - b)
-    return Contrast(b / m - a / n, error, p, lambda level: newcombe((b, m), (a, n), level), 1 / max(n, m))
+    p, least = fisher_p(a, n - a, b, m - b), fisher_p(0, n, m, 0) if n + m <= FEW else 0.0
+    return Contrast(b / m - a / n, error, p, lambda level: newcombe((b, m), (a, n), level), 1 / max(n, m), least)
 
 
 def fisher_p(a: int, b: int, c: int, d: int) -> float:
@@ -193,7 +207,7 @@ def scaled(contrast: Contrast, factor: float) -> Contrast:
         return low * factor, high * factor
 
     error = None if contrast.stderr is None else contrast.stderr * factor
-    return Contrast(contrast.difference * factor, error, contrast.p, interval, contrast.step * factor)
+    return Contrast(contrast.difference * factor, error, contrast.p, interval, contrast.step * factor, contrast.least_p)
 
 
 def mean_of(tests: Sequence[Contrast]) -> Contrast:
@@ -212,8 +226,7 @@ def mean_of(tests: Sequence[Contrast]) -> Contrast:
         return without_error(mean)
     error = sqrt(fsum((one.stderr or 0.0) ** 2 for one in tests)) / k
     interval = partial(interval_of_mean, tests)
-    p = None if mean and not error else _p_of(mean, interval)
-    return Contrast(mean, error, p, interval, min(one.step for one in tests) / k)
+    return Contrast(mean, error, _p_of(mean, interval), interval, min(one.step for one in tests) / k)
 
 
 def interval_of_mean(tests: Sequence[Contrast], level: float = LEVEL) -> Interval:

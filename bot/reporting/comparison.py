@@ -6,11 +6,11 @@ Also the readings of a file that give a reported number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import Any, Literal, NamedTuple
 
-from bot.evaluation.compare import ComparedTask, RunComparison, SettingDifference
+from bot.evaluation.compare import ComparedTask, Method, RunComparison, RunLimit, SettingDifference
 from bot.evaluation.finding import counted, examples, first_few, grouped
 from bot.evaluation.reported import Reading, Readings
 from bot.evaluation.rounding import half_up, significant
@@ -24,8 +24,17 @@ MOST_TASKS = 6  # that one line names
 MOST_ROWS = 60  # of a table for people
 MOST_VALUES = 3  # of one setting for people
 MOST_NAMED, MOST_SETTINGS = 12, 40  # settings that a sentence names, and that are listed; rows record fewer than 12
+MOST_UNEVEN = 0.02  # between the two sides of an interval that ± tells, as shown
 LOOK_AT = "look at code, libraries and hardware."
 WITH_LOGS = "Sample logs show by how much."
+# How a method is called for people.
+TESTS: Mapping[Method, str] = {
+    "paired-exact": "McNemar's, of paired right answers",
+    "paired-t": "t, of paired scores",
+    "independent-exact": "Fisher's, of right answers",
+    "independent-normal": "normal, by the standard errors of the files",
+    "mean-of-tests": "the tests of the tasks together",
+}
 UNPAIRED = "compared without pairs, because "
 PAIRING = (
     "With sample logs beside two result files (lm-eval: --log_samples, lighteval: --save-details) their answers are "
@@ -46,7 +55,7 @@ def sentence_of(
     `first` and `second` are the names of the two in the sentence; `escape` is applied to names from the files.
     """
     names, whole = first_few(list(_differing(comparison)), MOST_NAMED), comparison.average
-    parts = [_result(comparison, first, second, escape)]
+    parts = [*_limited(comparison, first, second), _result(comparison, first, second, escape)]
     if names:
         parts.append(f"They were measured differently: {names}.")
     if left := comparison.unexplained:
@@ -59,6 +68,25 @@ def sentence_of(
         parts.append(_counted_tasks(comparison.tasks, second))
     parts += [f"{escape(why)}." for why in comparison.unread]
     return " ".join(parts)
+
+
+def _limited(comparison: RunComparison, first: str, second: str) -> Iterator[str]:
+    """That runs asked only the first questions, before anything is said of their numbers."""
+    cut = [(one, name) for one, name in zip(comparison.limits, (first, second), strict=True) if one]
+    for asked, found in grouped((_first_questions(one), (one, name)) for one, name in cut).items():
+        sizes = dict.fromkeys(f"{one.asked:,} of {one.whole:,}" for one, _ in found if one.whole)
+        of = f" ({' and '.join(sizes)} in all)" if sizes else ""
+        names = _capital(" and ".join(name for _, name in found))
+        yield f"{names} asked only {asked}{of}, which is not comparable with a full run."
+
+
+def _first_questions(limit: RunLimit) -> str:
+    """Which questions a limit leaves."""
+    least, most = (f"{100 * one:g} %" if one < 1 else f"{one:g}" for one in (limit.least, limit.most))
+    each = " of each task" if limit.tasks > 1 else ""
+    if limit.least == limit.most == 1:
+        return f"the first question{each}"
+    return f"the first {least if least == most else f'{least} to {most}'}{' of the' * (limit.most < 1)} questions{each}"
 
 
 class OverTasks(NamedTuple):
@@ -142,8 +170,8 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
         said = f"{unknown}; {tested}" if tested else unknown
         return f"{_capital(second)} is {off} points {where}; {said}."
     if whole.conclusion == "not separable":
-        smallest = _points(whole.smallest or 0.0, whole)
-        least = f"; this comparison would often miss a difference below {smallest} points" if whole.smallest else ""
+        missed = f"a difference below {_points(whole.smallest, whole)} points" if whole.smallest else "any difference"
+        least = f"; this comparison would often miss {missed}"
         by_chance = f"{second} is {_amount(whole)} points {where}, which may be chance"
         result = by_chance if float(off) else f"they are equal{scope} (± {_half(whole)})"
         return f"{_capital(first)} and {second} are not separable: {result}{least}."
@@ -151,12 +179,13 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
 
 
 def _amount(task: ComparedTask) -> str:
-    """The size of a difference with half of its interval, or with both ends where ± would mislead."""
+    """The size of a difference with half of its interval, or with both ends where ± would mislead or is not them."""
     off, half = _points(abs(task.contrast.difference), task), _half(task)
-    if (float(off) > float(half)) == (task.conclusion != "not separable"):
-        return f"{off} ± {half}"
     low, high = task.contrast.interval(LEVEL)
     ends = (low, high) if task.contrast.difference > 0 else (-high, -low)
+    uneven = abs(sum(ends) - 2 * abs(task.contrast.difference)) * (task.points or 1)
+    if (float(off) > float(half)) == (task.conclusion != "not separable") and uneven < MOST_UNEVEN:
+        return f"{off} ± {half}"
     return f"{off} (95 % interval {_points(ends[0], task)} to {_points(ends[1], task)})"
 
 
@@ -300,25 +329,41 @@ def _methods(comparison: RunComparison) -> list[str]:
     for one in tested:
         pairs = f" ({one.pairs.shared:,} pairs" if one.pairs else ""
         pairs += f" in {one.pairs.clusters:,} clusters" if one.pairs and one.pairs.clusters else ""
-        by_method.setdefault(one.method, []).append(f"{visible(one.id)}{pairs}{')' if pairs else ''}")
-    is_one = len(by_method) == 1 and not any(one.pairs for one in tested)
-    lines += [f"Test: {method}, {'all tasks' if is_one else ', '.join(named)}." for method, named in by_method.items()]
+        test = f"{TESTS[one.method]}{' of each subtask' if one.pairs and one.pairs.parts else ''}"
+        by_method.setdefault(test, []).append(f"{visible(one.id)}{pairs}{')' if pairs else ''}")
+    is_one = len(by_method) == 1 and len(tested) == len(comparison.tasks) and not any(one.pairs for one in tested)
+    lines += [
+        f"Test: {test}: {'all tasks' if is_one else first_few(named, MOST_TASKS)}." for test, named in by_method.items()
+    ]
+    if lent := [one.id for one in comparison.tasks if one.is_lent]:
+        lines.append(f"Number of questions taken from the other file, as 0 or 100 % does not tell it: {_some(lent)}.")
     if any(one.conclusion == "not separable" and _is_beside_zero(one) for one in tested):
         lines.append(
             "Some intervals leave out 0 although the task is not separable: only p allows for the number of tasks."
         )
-    unsure = [one for one in comparison.tasks if one.conclusion == "not separable" and one.smallest]
-    if unsure and len(comparison.tasks) > 1:
-        least = first_few([f"{visible(one.id)} {_points(one.smallest or 0.0, one)}" for one in unsure], MOST_TASKS)
-        lines.append(f"Differences below these would often be missed: {least}.")
+    lines += _missed([one for one in tested if one.conclusion == "not separable"], len(comparison.tasks))
     equal, count = len(comparison.equal_tasks), len(comparison.tasks)
-    if equal and count > 1 and not comparison.are_compared_equal:
-        lines.append(f"Equal to the last digit: {equal} of {counted(count, 'task')}.")
-    untested = sum(one.conclusion == "not tested" for one in comparison.tasks)
-    lines += [f"Not tested: {counted(untested, 'task')} without a standard error on both sides."] if untested else []
+    if equal and (count > 1 or comparison.uneven) and not comparison.is_same:
+        uneven = f"; yet their subtasks differ: {_some(comparison.uneven)}" if comparison.uneven else ""
+        lines.append(f"Equal to the last digit: {equal} of {counted(count, 'task')}{uneven}.")
+    untested = [one.id for one in comparison.tasks if one.conclusion == "not tested"]
+    lines += [f"Not tested, for a standard error is absent or 0: {_some(untested)}."] if untested else []
     reverse = [one.id for one in comparison.tasks if one.less_is_better]
     lines += [f"Less is better: {examples(reverse, MOST_TASKS)}."] if reverse else []
     return [*lines, ""] if lines else []
+
+
+def _missed(unsure: Sequence[ComparedTask], count: int) -> Iterator[str]:
+    """What the tests that are not separable would not have shown; of one task alone the sentence says it."""
+    if count > 1 and (known := [one for one in unsure if one.smallest]):
+        least = first_few([f"{visible(one.id)} {_points(one.smallest or 0.0, one)}" for one in known], MOST_TASKS)
+        yield f"Differences below these would often be missed: {least}."
+    if count > 1 and (blind := [one.id for one in unsure if not one.smallest]):
+        yield f"Too few questions to show any difference: {_some(blind)}."
+
+
+def _some(tasks: Sequence[str]) -> str:
+    return first_few([visible(one) for one in tasks], MOST_TASKS)
 
 
 def _is_beside_zero(task: ComparedTask) -> bool:
@@ -461,7 +506,7 @@ def _object(one: ComparedTask) -> dict[str, Any]:
         "interval": list(one.contrast.interval(LEVEL)) if is_known else None,
         "p": one.contrast.p,
         "p_adjusted": one.p_adjusted,
-        "method": one.method,
+        "method": one.method if is_known else None,
         "verdict": one.conclusion,
         "why": one.why or one.unpaired,
         "smallest": one.smallest if is_known else None,
@@ -556,7 +601,7 @@ def _why_guess(readings: Readings) -> str:
 def _odds(by_chance: float) -> str:
     """How often a number that has nothing to do with the results would fit as well."""
     one_in = round(1 / by_chance) if by_chance else 0
-    return "a random number would often fit" if one_in == 1 else f"1 random number in {one_in:,} would fit"
+    return f"{'a random number often' if one_in == 1 else f'1 of {one_in:,} random numbers'} fits one of them"
 
 
 def _lines(reading: Reading, note: str = "") -> str:

@@ -278,7 +278,7 @@ def test_logs_of_inspect_with_other_numbers_of_answers_are_compared_by_their_err
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
     (task,) = report["tasks"]
-    assert (task["method"], task["verdict"]) == ("independent", "not separable")
+    assert (task["method"], task["verdict"]) == ("independent-normal", "not separable")
     assert task["why"] == "one run answered each question once, the other 3 times"
     assert [one["name"] for one in report["settings"]] == ["answers to each question"]
 
@@ -316,8 +316,9 @@ def test_a_column_of_several_subtasks_is_compared_in_points_of_its_score(tmp_pat
     done = call(*runs, "--leaderboard", str(tmp_path / "tiny.toml"), "--format", "json")
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
+    assert report["average"]["method"] == "mean-of-tests"
     for task in [*report["tasks"], report["average"]]:
-        assert task["method"] == "paired-exact"
+        assert task is report["average"] or task["method"] == "paired-exact"
         assert task["difference"] == pytest.approx(task["values"][1] - task["values"][0])
     sums = report["tasks"][0]
     logs = [pair_logs([Path(run) / f"samples_{name}_{STAMP}.jsonl" for run in runs][:1],
@@ -345,7 +346,7 @@ def test_a_clipped_score_is_compared_without_its_samples(tmp_path: Path) -> None
     runs = logged(tmp_path / "a", (20, 60, 70)), logged(tmp_path / "b", (62, 75, 40))
     done = call(*runs, "--leaderboard", str(tmp_path / "tiny.toml"), "--format", "json")
     tasks = {one["id"]: one for one in json.loads(done.stdout)["tasks"]}
-    assert (tasks["sums"]["method"], tasks["logic"]["method"]) == ("independent", "paired-exact")
+    assert (tasks["sums"]["method"], tasks["logic"]["method"]) == ("independent-normal", "paired-exact")
     assert tasks["sums"]["difference"] == pytest.approx(tasks["sums"]["values"][1] - tasks["sums"]["values"][0])
 
 
@@ -364,7 +365,7 @@ def test_a_cut_log_is_named_and_its_task_compared_without_pairs(tmp_path: Path) 
     done = call(*runs)
     assert done.returncode == 0, done.stderr
     assert f"logic: compared without pairs, because {cut.name}: record 100: not valid JSON" in done.stdout
-    assert "paired-exact, sums_plus (100 pairs)" in done.stdout
+    assert "Test: McNemar's, of paired right answers: sums_plus (100 pairs)" in done.stdout
     assert "- logic&#58; compared without pairs, because " in call(*runs, "--format", "markdown").stdout
     tasks = json.loads(call(*runs, "--format", "json").stdout)["tasks"]
     assert {task["id"]: f"{cut.name}: record 100: not valid JSON" in task["why"] for task in tasks}["logic"]
@@ -375,7 +376,7 @@ def test_a_log_that_does_not_give_the_value_of_its_result_makes_no_pairs(tmp_pat
     done = call(*runs, "--samples", str(tmp_path / "a"), "--format", "json")  # the same logs for both
     for task in json.loads(done.stdout)["tasks"]:
         assert task["difference"] == pytest.approx(task["values"][1] - task["values"][0])
-        assert (task["method"], task["why"]) == ("independent", "the results are not the means of their samples")
+        assert (task["method"], task["why"]) == ("independent-exact", "the results are not the means of their samples")
 
 
 def test_a_folder_with_the_logs_of_both_models_is_paired_by_the_names_of_their_folders(tmp_path: Path) -> None:

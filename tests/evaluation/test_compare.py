@@ -93,7 +93,7 @@ def test_a_group_that_asks_a_question_several_times_has_the_error_of_its_questio
     assert task.stderr == pytest.approx(1.5544 * alone, rel=0.02)
     pairs = {"leaderboard_gpqa": Pairs(paired_exact(600, 90, 30, 472), "paired-exact", 1192, 1192)}
     [found] = [each for each in compare(one, one, pairs).tasks if each.id == "leaderboard_gpqa"]
-    assert (found.method, found.pairs) == ("independent", None)
+    assert (found.method, found.pairs) == ("independent-normal", None)
     assert "counts questions twice" in found.unpaired
     assert run(base(), "leaderboard_gpqa_main").tasks["leaderboard_gpqa_main"].counts is not None
     two = base()
@@ -179,8 +179,8 @@ def test_numbers_that_are_no_share_of_the_questions_have_the_plain_mean_of_their
         data["results"][name]["acc_stderr,none"] = error
     assert run(data, "toy_half").tasks["toy_half"].stderr == pytest.approx(0.025)
     assert run(data, "toy_a").tasks["toy_a"].weights == ()
-    data["results"]["toy_a"]["acc_stderr,none"] = 0.0
-    assert run(data, "toy_half").tasks["toy_half"].stderr == pytest.approx(0.02)
+    data["results"]["toy_a"]["acc_stderr,none"] = 0.0  # of which nothing is known
+    assert run(data, "toy_half").tasks["toy_half"].stderr is None
 
 
 def test_probabilities_are_no_right_answers() -> None:
@@ -355,12 +355,107 @@ def test_the_headline_metric_is_compared_wherever_it_stands_in_a_file() -> None:
 
 def test_a_difference_without_errors_is_not_said_to_be_tested() -> None:
     one = retrieval("main_score")
-    assert compare(one, one).tasks[0].conclusion == "not separable"
+    assert compare(one, one).tasks[0].conclusion == "not tested"
     (task,) = one.tasks.values()
     other = dataclasses.replace(one, tasks={task.id: replace(task, value=task.value + 0.01)})
     found = compare(one, other)
     assert found.tasks[0].conclusion == "not tested"
-    assert "1 task without a standard error on both sides" in comparison_text(found)
+    assert f"Not tested, for a standard error is absent or 0: {task.id}." in comparison_text(found)
+
+
+def of_harness_3(rows: dict[str, float | tuple[float, float]], limit: int | None = None) -> MeasuredRun:
+    """A file without numbers of samples, as in LumiOpen/evaluation `47bf8ab8`, of an old release."""
+    numbers = {name: one if isinstance(one, tuple) else (one, 0.0) for name, one in rows.items()}
+    results = {name: {"acc": value, "acc_stderr": error} for name, (value, error) in numbers.items()}
+    config = {"model": "hf-causal", "model_args": "pretrained=a/b", "num_fewshot": 0, "no_cache": True, "limit": limit}
+    return run({"results": results, "versions": dict.fromkeys(rows, 1), "config": config})
+
+
+def share(right: int, n: int) -> tuple[float, float]:
+    return right / n, sqrt(right * (n - right) / n**2 / (n - 1))
+
+
+@pytest.mark.parametrize("end", [0.0, 1.0])
+def test_a_score_of_none_or_all_right_is_tested_with_the_questions_of_the_other_file(end: float) -> None:
+    """poro-34b/step190656/math_0shot.json and math_1shot.json: 7 and 0 of 546."""
+    one, other = of_harness_3({"math_precalc": share(abs(7 - round(546 * end)), 546)}), {"math_precalc": end}
+    found = compare(one, of_harness_3(other))
+    [task] = found.tasks
+    assert (task.method, task.is_lent) == ("independent-exact", True)
+    assert task.contrast.p == pytest.approx(0.0153, abs=1e-4)  # scipy's fisher_exact((7, 539), (0, 546))
+    assert "taken from the other file, as 0 or 100 % does not tell it: math_precalc." in comparison_text(found)
+    [back] = compare(of_harness_3(other), one).tasks
+    assert (back.method, back.contrast.p) == ("independent-exact", task.contrast.p)
+    [cut] = compare(one, of_harness_3(other, limit=10)).tasks  # of how many is not said
+    assert (cut.method, cut.is_lent) == ("independent-normal", False)
+
+
+def test_a_subject_that_is_all_right_leaves_the_mean_over_questions_as_it_is() -> None:
+    known = {"hendrycksTest-anatomy": share(60, 135), "hendrycksTest-virology": share(80, 166)}
+    whole = of_harness_3({**known, "hendrycksTest-abstract_algebra": share(99, 100)})
+    ended = of_harness_3({**known, "hendrycksTest-abstract_algebra": 1.0})  # the catalogue knows that these are 100
+    assert [task.counts for run in (whole, ended) for task in run.tasks.values()] == [(239, 401), (240, 401)]
+
+
+def test_two_means_are_of_one_kind() -> None:
+    rows = {"toy_a": (1, 4), "toy_b": (3, 8)}
+    data = toys()
+    data["group_subtasks"] = {"toy": list(rows)}
+    data["n-samples"] = {name: {"original": n, "effective": n} for name, (_, n) in rows.items()}
+    data["results"] = {name: {"acc,none": right / n, "acc_stderr,none": 0.1} for name, (right, n) in rows.items()}
+    bare = deepcopy(data)
+    for name, (right, n) in rows.items():
+        data["results"][name]["acc_stderr,none"] = share(right, n)[1]
+    pooled, plain = run(data), run(bare)
+    assert pooled.tasks["toy"].value == pytest.approx(4 / 12)
+    [task] = compare(pooled, plain).tasks
+    assert (task.values, task.is_pooled) == ((0.3125, 0.3125), False)
+    assert compare(pooled, pooled).tasks[0].is_pooled
+
+
+def limited(asked: int, original: int = 250) -> dict[str, Any]:
+    data = toys(toy_a=1.0, toy_b=0.0, toy_c=1.0)
+    data["n-samples"] = {name: {"original": original, "effective": asked} for name in data["results"]}
+    return data | {"config": base()["config"] | {"limit": float(asked)}}
+
+
+def test_that_a_run_was_limited_is_said_first() -> None:
+    """mattdepaolis/llm-evaluation `8e6e6b86`: two runs with `limit: 1`."""
+    one, few = run(limited(1)), run(limited(20, 300))
+    full = "which is not comparable with a full run."
+    assert sentence_of(compare(one, one)).startswith(
+        f"A and B asked only the first question of each task (3 of 750 in all), {full} "
+    )
+    assert sentence_of(compare(one, few), "the row there", "the new row").startswith(
+        f"The row there asked only the first question of each task (3 of 750 in all), {full} "
+        f"The new row asked only the first 20 questions of each task (60 of 900 in all), {full} "
+    )
+    assert "asked only" not in sentence_of(compare(run(toys()), run(limited(4, 4))))
+
+
+def test_what_no_test_can_show_of_so_few_questions_is_said_and_is_no_number() -> None:
+    one, other = (shares({"a": (right, n), "b": (0.5, 100), "c": (0.0, 1)}) for right, n in ((1 / 3, 3), (2 / 3, 3)))
+    said = comparison_text(compare(one, other))
+    assert re.search(r"Differences below these would often be missed: b \d\d\.\d\d\.", said)
+    assert "Too few questions to show any difference: a, c." in said
+    assert "this comparison would often miss any difference." in sentence_of(compare(shares({"c": (0.0, 1)}), one))
+
+
+def test_equal_means_of_unequal_subtasks_are_no_copy() -> None:
+    one, other = toys(toy_a=0.25, toy_b=0.75), toys(toy_a=0.75, toy_b=0.25)
+    found = compare(run(one), run(other))
+    assert "Equal to the last digit: 1 of 1 task; yet their subtasks differ: toy." in comparison_text(found)
+    two = [run(data, "toy_half", "toy_c") for data in (one, other)]
+    assert not compare(*two).is_same
+
+
+def test_plus_minus_is_only_said_of_an_even_interval() -> None:
+    [even, uneven] = (
+        sentence_of(compare(shares({"a": (0.5, 1000)}), shares({"a": (share, n)})))
+        for share, n in ((0.5, 1000), (0.999, 1000))
+    )
+    assert "they are equal (± 4.37)" in even
+    assert re.search(r"is 49\.90 \(95 % interval 46\.\d\d to 5\d\.\d\d\) points higher", uneven)
 
 
 def perplexities(ppl: float) -> MeasuredRun:
@@ -498,7 +593,7 @@ def shares(tasks: dict[str, tuple[float, int]], name: str = "run") -> MeasuredRu
     made = {}
     for task, (share, n) in tasks.items():
         right = round(share * n)
-        error = sqrt(right * (n - right) / n**2 / (n - 1))
+        error = sqrt(right * (n - right) / n**2 / max(1, n - 1))
         made[task] = MeasuredTask(task, right / n, error, "acc", 100.0, (task,), (right, n), samples=n)
     return MeasuredRun(name, {}, made)
 
@@ -668,11 +763,20 @@ def test_nothing_is_said_of_chance_where_a_task_is_not_comparable_nor_of_the_ave
     )  # fmt: skip
 
 
-def test_an_average_names_the_test_of_its_tasks_where_they_have_one() -> None:
+def test_each_task_names_its_own_test_and_the_average_is_made_of_them() -> None:
     one = shares(dict.fromkeys("ab", (0.5, 100)))
-    pairs = {task: Pairs(paired_exact(40, 10, 10, 40), "paired-exact", 100, 100) for task in "ab"}
-    found = [compare(one, one, dict(list(pairs.items())[:count])).average for count in (0, 1, 2)]
-    assert [average.method for average in found if average] == ["independent", "independent", "paired-exact"]
+    bare = numbers({"c": (0.5, 0.05)})
+    run = dataclasses.replace(one, tasks={**one.tasks, **bare.tasks})
+    found = compare(run, run, {"a": Pairs(paired_exact(40, 10, 10, 40), "paired-exact", 100, 100)})
+    assert [task.method for task in found.tasks] == ["paired-exact", "independent-exact", "independent-normal"]
+    assert found.average is not None
+    assert found.average.method == "mean-of-tests"
+    assert [line for line in comparison_text(found).splitlines() if line.startswith("Test: ")] == [
+        "Test: McNemar's, of paired right answers: a (100 pairs).",
+        "Test: Fisher's, of right answers: b.",
+        "Test: normal, by the standard errors of the files: c.",
+    ]
+    assert "Test: Fisher's, of right answers: all tasks." in comparison_text(compare(one, one))
 
 
 def numbers(tasks: dict[str, tuple[float, float | None]], points: float = 100.0) -> MeasuredRun:

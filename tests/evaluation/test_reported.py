@@ -119,11 +119,11 @@ def test_the_nearest_readings_are_told_and_the_nearest_of_whole_tasks_first(kest
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        ("27", "27 is gpqa: raw value 0.267677 (3 readings tried; 1 random number in 34 would fit).\n"),
-        ("26.8", "26.8 is gpqa: raw value 0.267677 (3 readings tried; 1 random number in 334 would fit).\n"),
+        ("27", "27 is gpqa: raw value 0.267677 (3 readings tried; 1 of 34 random numbers fits one of them).\n"),
+        ("26.8", "26.8 is gpqa: raw value 0.267677 (3 readings tried; 1 of 334 random numbers fits one of them).\n"),
         (
             "26.7%",
-            "26.7% is gpqa: raw value 0.267677, cut, not rounded, to 26.7% (3 readings tried; 1 random number in 250",
+            "26.7% is gpqa: raw value 0.267677, cut, not rounded, to 26.7% (3 readings tried; 1 of 250 random",
         ),
         ("0.2676", "0.2676 is gpqa: raw value 0.267677, cut, not rounded, to 0.2676 ("),
         ("3510", "No score of these results can be 3510: their metrics lie between 0 and 100 %.\n"),
@@ -377,6 +377,15 @@ def test_values_in_percent_and_an_upper_bound_are_normalized_by_the_bounds_of_th
         "each subtask normalized by its own guessing value, 0 below it",
         "plain mean of 2 subtasks = 0.3",
     )
+
+
+def test_a_guess_of_a_plain_value_names_no_other_plain_value_that_is_farther() -> None:
+    """As ARC of poro-34b/step238418 in LumiOpen/evaluation `47bf8ab8`, among some hundred tasks: 47.3549."""
+    rows = {"arc_of_ours": {"acc,none": 0.4735494880546075}, "division": {"acc,none": 0.48}}
+    rows |= {f"toy_{place}": {"acc,none": place / 100} for place in range(60) if not 46 < place < 49}
+    found = asked(judged(json.dumps(lm_eval(rows)).encode()), "47.4")
+    assert (found.is_guess, first_tasks(found), found.whole) == (True, ["arc_of_ours"], ())
+    assert "nearest plain value" not in reported_text(found)
 
 
 def lm_eval(

@@ -24,7 +24,6 @@ from bot.evaluation.statistics import (
     newcombe,
     paired_exact,
     scaled,
-    smallest,
     t_p,
     t_quantile,
     t_test,
@@ -228,7 +227,7 @@ def test_one_cluster_says_nothing_of_its_error_and_two_do() -> None:
 
 def test_a_difference_without_any_error_has_no_p() -> None:
     found = t_test(0.5, 0.0, 5)
-    assert (found.p, found.interval(LEVEL)) == (None, (0.5, 0.5))
+    assert (found.p, found.stderr, found.interval(LEVEL)) == (None, None, (-inf, inf))
 
 
 COUNTS = pytest.mark.parametrize(("first", "second"), [((40, 100), (55, 80)), ((1, 2), (3, 5)), ((0, 1), (7, 9))])
@@ -292,8 +291,18 @@ def test_independent_means_are_a_z_test() -> None:
 
 def test_without_an_error_there_is_no_p() -> None:
     assert independent(0.5, 0.6, (0.0, 0.0)).p is None
-    assert smallest(0.0) is None
-    assert smallest(0.01) == pytest.approx(0.028, abs=1e-4)
+    assert (clustered([(1, 1), (2, 2)]).p, clustered([(0, 1), (0, 2)]).p) == (None, 1.0)
+
+
+def test_the_smallest_difference_is_that_of_a_power_of_80_percent_and_none_where_no_test_can_show_one() -> None:
+    assert independent(0.5, 0.6, (0.006, 0.008)).smallest == pytest.approx(0.028, abs=1e-4)
+    assert independent(0.5, 0.6, (0.0, 0.0)).smallest is None
+    wrong = independent_counts((0, 50), (0, 50))  # an error of 0, and yet not certain
+    assert (wrong.stderr, wrong.smallest) == (0, pytest.approx(1.43 * 0.0713, abs=0.001))
+    few = [(independent_counts((0, n), (n, n)).p, independent_counts((1, n), (1, n)).smallest is None) for n in (3, 4)]
+    assert few == [(pytest.approx(0.1), True), (pytest.approx(2 / 70), False)]
+    assert [paired_exact(n - 1, 1, 0, 0).smallest is None for n in (5, 6)] == [True, False]
+    assert mean_of([wrong, wrong]).p == 1.0
 
 
 def test_a_mean_of_one_is_that_one() -> None:

@@ -90,7 +90,7 @@ class _PairTally:
     def contrast(self) -> tuple[Contrast, Method]:
         """The paired test: by clusters where there are any, exact of not too many zeros and ones, else t."""
         if not self.shared:
-            return Contrast(0.0, None, None, lambda _: (-inf, inf)), "independent"
+            return Contrast(0.0, None, None, lambda _: (-inf, inf)), "paired-t"
         if self.has_clusters:
             return clustered(list((self.clusters or {}).values())), "paired-t"
         if self.is_exact and self.shared <= MOST_QUESTIONS:

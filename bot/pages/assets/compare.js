@@ -1,7 +1,8 @@
 // Compare rows by the data beside the page; what is compared is in the address.
 "use strict";
 (() => {
-  const { $, make, BREAK, breakable, read, write, compare, said, SEEN, signP, halfUp } = globalThis.page;
+  const { $, make, BREAK, breakable, read, write, compare, said, smallest, signP, halfUp } = globalThis.page;
+  const MOST_UNEVEN = 0.02; // between the two sides of an interval that ± tells
   const FEWEST = 6; // tasks of a test over them
   const STYLES = { higher: "well", lower: "warn" }; // of verdicts that tell rows apart
   const UNKNOWN = "the files give no standard error";
@@ -35,8 +36,9 @@
   const half = (test) => points((test.ends[1] - test.ends[0]) / 2);
   const amount = (test) => {
     const off = points(Math.abs(test.difference));
-    if ((Number(off) > Number(half(test))) === (test.verdict !== "not separable")) return `${off} ± ${half(test)}`;
     const ends = test.difference > 0 ? test.ends : [-test.ends[1], -test.ends[0]];
+    const isEven = Math.abs(ends[0] + ends[1] - 2 * Math.abs(test.difference)) < MOST_UNEVEN;
+    if ((Number(off) > Number(half(test))) === (test.verdict !== "not separable") && isEven) return `${off} ± ${half(test)}`;
     return `${off} (95 % interval ${points(ends[0])} to ${points(ends[1])})`;
   };
   const counted = (second, found) => {
@@ -83,7 +85,8 @@
       return `${second} is ${off} points ${where}; ${bare > 0 && bare < found.length ? some : UNKNOWN}${tested ? `; ${tested.said}` : ""}.`;
     }
     if (whole.verdict !== "not separable") return `${second} is ${amount(whole)} points ${where}; chance alone does not explain this.`;
-    const least = whole.error ? `; this comparison would often miss a difference below ${points(SEEN * whole.error)} points` : "";
+    const shown = smallest(whole);
+    const least = `; this comparison would often miss ${shown === null ? "any difference" : `a difference below ${points(shown)} points`}`;
     const result = Number(off) ? `${second} is ${amount(whole)} points ${where}, which may be chance` : `they are equal${scope} (± ${half(whole)})`;
     return `${first} and ${second} are not separable: ${result}${least}.`;
   };

@@ -6,7 +6,7 @@
   // The arithmetic of bot/evaluation/statistics.py: Fisher's test, Newcombe's interval, Holm's correction.
   const LEVEL = 0.05;
   const Z = 1.959963984540054; // standard errors on each side of an interval of 95 %
-  const SEEN = Z + 0.8416212335729143; // of the smallest difference that a test shows with a power of 80 %
+  const SEEN = 1 + 0.8416212335729143 / Z; // halves of an interval to the difference that a test shows with a power of 80 %
   const TIE = 1e-9; // two probabilities this close are the same in Fisher's test
   const ENOUGH_SHARED = 0.5; // of the questions of the larger run
   const sum = (values) => values.reduce((had, one) => had + one, 0);
@@ -37,13 +37,14 @@
     const difference = p - q;
     const error = Math.sqrt(a * (n - a) / square(n) / Math.max(1, n - 1) + b * (m - b) / square(m) / Math.max(1, m - 1));
     const ends = [difference - Math.hypot(p - low, over - q), difference + Math.hypot(high - p, q - under)];
-    return { difference: difference * span, error: error * span, p: fisherP(a, n - a, b, m - b), ends: ends.map((end) => end * span), step: span / Math.max(n, m) };
-  };
-  const ofErrors = (one, two, errors) => {
-    const [difference, error] = [two - one, Math.hypot(...errors)];
-    return { difference, error, p: error ? normalP(difference / error) : null, ends: [difference - Z * error, difference + Z * error], step: 0 };
+    return { difference: difference * span, error: error * span, p: fisherP(a, n - a, b, m - b), leastP: fisherP(0, n, m, 0), ends: ends.map((end) => end * span), step: span / Math.max(n, m) };
   };
   const withoutError = (difference) => ({ difference, error: null, p: null, ends: [difference, difference], step: 0 });
+  const ofErrors = (one, two, errors) => {
+    const [difference, error] = [two - one, Math.hypot(...errors)];
+    if (!error) return withoutError(difference);
+    return { difference, error, p: normalP(difference / error), ends: [difference - Z * error, difference + Z * error], step: 0 };
+  };
   // As `mean_of`: at least the normal interval of each; its p is below the level where 0 is outside.
   const meanOf = (tests) => {
     const k = tests.length;
@@ -54,7 +55,7 @@
     const reach = (side) => Math.sqrt(sum(tests.map((one) => square(Math.max(Math.abs(one.ends[side] - one.difference), Z * one.error))))) / k + step / 2;
     const ends = [difference - reach(0), difference + reach(1)];
     const isApart = ends[0] > 0 || ends[1] < 0;
-    return { difference, error, ends, step, p: error ? (isApart ? 0 : 1) : null };
+    return { difference, error, ends, step, p: isApart ? 0 : 1 };
   };
   const side = (test) => (test.difference > 0 ? "higher" : "lower");
   const conclude = (test, p) => { test.verdict = test.why ? "not comparable" : p === null ? "not tested" : p < LEVEL ? side(test) : "not separable"; };
@@ -73,7 +74,10 @@
     if (broken || metrics) return { ...ofErrors(value, otherValue, [0, 0]), why: broken || metrics };
     const [fewer, more] = [Math.min(samples, otherSamples), Math.max(samples, otherSamples)];
     const why = samples && otherSamples && fewer < ENOUGH_SHARED * more ? `only ${fewer} of ${more} questions are shared` : "";
-    if (asked && otherAsked && span === otherSpan) return { ...ofCounts(right, asked, otherRight, otherAsked, span), why };
+    // As `_with_questions`: all or none of the answers are right, and the row does not record how many.
+    const lent = (known, had, count, at) => known ?? (had || !count || span !== otherSpan ? undefined : at === 100 ? count : at === 0 && span === 100 ? 0 : undefined);
+    const rights = [lent(right, samples, otherAsked, value), lent(otherRight, otherSamples, asked, otherValue)];
+    if (rights.every((one) => one !== undefined) && span === otherSpan) return { ...ofCounts(rights[0], asked ?? otherAsked, rights[1], otherAsked ?? asked, span), why };
     if (error === null || otherError === null) return { ...withoutError(otherValue - value), why };
     return { ...ofErrors(value, otherValue, [error, otherError]), why };
   };
@@ -101,5 +105,10 @@
     conclude(average, average.p);
     return { differing, found, isPart, average };
   };
-  Object.assign(globalThis.page, { compare, said, SEEN });
+  // As `smallest` of bot/evaluation/compare.py; null where no difference would be sure to show.
+  const smallest = ({ ends, leastP }) => {
+    const found = SEEN * (ends[1] - ends[0]) / 2;
+    return leastP >= LEVEL || found > 100 ? null : found;
+  };
+  Object.assign(globalThis.page, { compare, said, smallest });
 })();
