@@ -45,7 +45,7 @@ from bot.evaluation.join import verdicts_by_key
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import leaves_of
 from bot.evaluation.submission import Parsed, UnreadPath
-from bot.evaluation.verdict import Judgement, Row
+from bot.evaluation.verdict import Judgement, Row, only_rows_of
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.github.address import GitHubAddress
 from bot.platforms.github.target import GitHubTarget
@@ -268,7 +268,8 @@ def told_in(judgement: Judgement) -> Iterator[Finding]:
         yield from of_row_told(row)
         if row.repair is not None:
             place = Location(row.lead.path)
-            yield Finding("repair", Severity.NOTICE, row.repair.hint, BESIDE, place, command=row.repair.command)
+            where = "" if row.is_unneeded else BESIDE
+            yield Finding("repair", Severity.NOTICE, row.repair.hint, where, place, command=row.repair.command)
 
 
 def status_of(inputs: Inputs, judgement: Judgement) -> int:
@@ -344,14 +345,6 @@ def unchanged_elsewhere(run: Run, trigger: TriggerContext, judgement: Judgement)
             folder = found[0].file.rpartition("/")[0]
             said.append(ELSEWHERE.format(folder=code(folder), model=code(brief(row.model.id))))
     return said
-
-
-def only_rows_of(judgement: Judgement, wider: Judgement) -> Judgement:
-    """The rows of a judgement as a wider one has them: an unchanged file may hold rows that the change is not about."""
-    keys = {row.key for row in judgement.rows}
-    rows = tuple(row for row in wider.rows if row.key in keys)
-    paths = {one.path for one in judgement.verdicts} | {file.path for row in rows for file in row.files}
-    return structs.replace(wider, rows=rows, verdicts=tuple(one for one in wider.verdicts if one.path in paths))
 
 
 def _read_with(run: Run, places: Iterable[Place]) -> list[Place]:

@@ -147,6 +147,13 @@ def judge_paths(
         return judge.judge(parsed, commit_dates(places), unread), places
 
 
+def files_beside(paths: Iterable[str]) -> list[str]:
+    """The other files of this machine in the folders of files that may be results."""
+    files = {Path(path) for path in paths if "://" not in path and Path(path).is_file()}
+    others = {one for folder in {file.parent for file in files} for one in folder.iterdir() if one.is_file()}
+    return sorted(str(one) for one in others - files if one.suffix in ENDINGS)
+
+
 @dataclass(frozen=True, slots=True)
 class Beside:
     """What the settings at a path say of the models in folders, by the watches of one declaration."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -21,6 +22,7 @@ from bot.cli.judging import (
     PATHS,
     QUIET,
     end,
+    files_beside,
     fitting_leaderboard,
     ink,
     judge_paths,
@@ -38,7 +40,7 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import has_some_leaf
 from bot.evaluation.rules.unverifiable_harness_commit import unverifiable_harness_commit
 from bot.evaluation.score import Scores
-from bot.evaluation.verdict import Judgement
+from bot.evaluation.verdict import Judgement, only_rows_of
 from bot.platforms.declarations import open_leaderboard
 from bot.platforms.inputs import reader_of
 from bot.platforms.platform import open_target
@@ -68,6 +70,9 @@ def check(
         bool,
         typer.Option("--samples", help="Also check the sample logs beside the files, whatever the leaderboard asks."),
     ] = False,
+    beside: Annotated[
+        bool, typer.Option("--beside", help="Join the files in the folders of these to rows that lack tasks.")
+    ] = False,
     whole: Annotated[
         bool, typer.Option("--all", help="Show every finding of every file, however long the text is.")
     ] = False,
@@ -76,10 +81,10 @@ def check(
 ) -> None:
     """Check result files. Each finding says what is wrong, where it is, and how to repair it."""
     declared = open_leaderboard(leaderboard, read_access())
-    judgement, places = judge_paths(
-        paths,
-        declared,
-        open_target(board, read_access()).scan_entries().entries if board else (),
+    read = partial(
+        judge_paths,
+        leaderboard=declared,
+        board=open_target(board, read_access()).scan_entries().entries if board else (),
         names=model_name,
         declared_in=leaderboard,
         quiet=quiet,
@@ -88,6 +93,10 @@ def check(
         jobs=jobs,
         samples=samples,
     )
+    judgement, places = read(paths)
+    if beside and any(row.status == "incomplete" for row in judgement.rows) and (others := files_beside(paths)):
+        wider, places = read([*paths, *others], is_whole=False)
+        judgement = only_rows_of(judgement, wider)
     is_refused = warn_of_tables(judgement, leaderboard)
     if not _names_leaderboard(context):
         _refuse_others(judgement, paths, "check")

@@ -19,7 +19,7 @@ from bot.evaluation.finding import Finding, Location, Severity, Status, grouped,
 from bot.evaluation.formats.sameness import has_examples, is_of_examples, other_weights, settings_of, weights_of
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement, Measurements, RequiredMetric, required_metrics
-from bot.evaluation.repair import repair_of
+from bot.evaluation.repair import repair_of, unneeded
 from bot.evaluation.result import Result
 from bot.evaluation.row_key import RowKey, key_of
 from bot.evaluation.rules import ROW_RULES
@@ -98,7 +98,10 @@ def join_rows(
     accepted = leaderboard.harness.formats
     formats = _formats(by_key, accepted) if len(accepted) > 1 else {}
     wanted = (key for key in keys if only is None or key in only)
-    return [_row(key, by_key[key], leaderboard, facts, (others(key), formats), rules=rules) for key in wanted]
+    rows = [_row(key, by_key[key], leaderboard, facts, (others(key), formats), rules=rules) for key in wanted]
+    ranked = grouped((row.key.model, row) for row in rows if row.status == "accepted")
+    said = [unneeded(row, by_key[row.key], ranked.get(row.key.model, ())[:MOST_OTHERS]) for row in rows]
+    return [replace(row, repair=one) if one else row for row, one in zip(rows, said, strict=True)]
 
 
 def _formats(by_key: Mapping[RowKey, Sequence[Verdict]], accepted: Collection[str]) -> dict[str, frozenset[str]]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from bot.evaluation.finding import grouped
+from bot.evaluation.finding import examples, grouped
 from bot.evaluation.measurement import refuses_gen_kwargs
 from bot.evaluation.rules.harness_commit import range_of
+from bot.evaluation.rules.missing_task import settings_apart
 from bot.evaluation.rules.other_task_definition import other_task_definition
 from bot.evaluation.rules.rule import RowCase, rerun_advice, with_groups
 from bot.evaluation.rules.unaccepted_task_version import unaccepted_task_version
 from bot.evaluation.rules.unidentified_model import unidentified_model
-from bot.evaluation.verdict import Repair, Verdict
+from bot.evaluation.verdict import Repair, Row, Verdict
 
 NEWEST = frozenset({other_task_definition.id, unaccepted_task_version.id})  # which another release repairs
 
@@ -47,3 +48,20 @@ def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
         what = f"{NAME_FIRST}; {what}"
     hint, command = rerun_advice(case, parts, what, newest=is_newest)
     return Repair(hint, command) if command else None
+
+
+def unneeded(row: Row, files: Sequence[Verdict], accepted: Iterable[Row]) -> Repair | None:
+    """What to say of the files of a row in place of all repairs, where a newer row of their model is accepted.
+
+    None where no other row is, or what the two rows record tells them apart.
+    """
+    for other in accepted if row.status != "accepted" else ():
+        lacks = {name: there for name, here, there in settings_apart(row.key, other.key) if here != there}
+        is_told_apart = any(here for _, here, there in settings_apart(row.key, other.key) if here != there)
+        if not is_told_apart and max(file.date for file in other.files) > max(file.date for file in files):
+            paths = examples([file.path for file in files])
+            said = f"not needed any more: a newer row of this model is accepted; delete {paths}"
+            named = f"{row.lead.called or row.key.model}={row.key.model}@{lacks.get('revision')}"
+            of_it = f", or say by `--model-name {named}` that it is of that row" if lacks.keys() == {"revision"} else ""
+            return Repair(f"{said}{of_it}", "")
+    return None

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.evaluation.evidence import STRENGTH, RowWord
 from bot.evaluation.finding import Finding, Status, grouped
@@ -112,7 +113,7 @@ class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Repair(msgspec.Struct, frozen=True, gc=False):
-    """What to do for all findings of a row that commands repair, and the one list of these commands."""
+    """What to do for all findings of a row, and the one list of commands that do it; "" where no file needs repair."""
 
     hint: str
     command: str
@@ -129,7 +130,7 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     not join, a setting that differs, `prompts` how those of them differ that asked something else. `other_weights` says
     how the weights of two files of the key differ, "" where nothing tells that they do. `findings` are about the row;
     those about a file are in the file's verdict. `facts` are None where the files and the declaration decided alone,
-    `repair` is None where at most one finding has a command.
+    `repair` is None where at most one finding has a command, and no newer row stands in for this one.
     """
 
     key: RowKey
@@ -160,6 +161,11 @@ class Row(msgspec.Struct, frozen=True, dict=True):
     def model(self) -> Model:
         """The model as the lead describes it."""
         return self.result.model
+
+    @property
+    def is_unneeded(self) -> bool:
+        """Tell whether a newer row of the model stands in for this one."""
+        return self.repair is not None and not self.repair.command
 
     @property
     def coverage(self) -> Coverage:
@@ -258,3 +264,12 @@ class Judgement(msgspec.Struct, frozen=True, gc=False):
     def unreadable(self) -> tuple[Verdict, ...]:
         """The verdicts on submissions that no format reads, which are in no row."""
         return tuple(verdict for verdict in self.verdicts if verdict.result is None)
+
+
+def only_rows_of(judgement: Judgement, wider: Judgement) -> Judgement:
+    """The rows of a judgement as a wider one has them: further files may hold rows that it is not about."""
+    keys = {row.key for row in judgement.rows}
+    rows = tuple(row for row in wider.rows if row.key in keys)
+    paths = {one.path for one in judgement.verdicts} | {file.path for row in rows for file in row.files}
+    verdicts = tuple(one for one in wider.verdicts if one.path in paths)
+    return replace(wider, rows=rows, verdicts=verdicts, unread=judgement.unread)

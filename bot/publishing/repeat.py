@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Mapping
+from itertools import chain
 from pathlib import PurePath
 
 from bot.evaluation.formats import find_format
-from bot.evaluation.formats.format import DTYPES, Rerun
+from bot.evaluation.formats.format import DTYPES, Rerun, calls
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.result import HarnessVersion, Model
 from bot.evaluation.rules.harness_commit import advised_version
@@ -60,36 +61,27 @@ def measure_commands(
     """The calls that measure leaves of a leaderboard in the setup of a row, those with equal shots by one call.
 
     A leaf is measured by its own format, of several by that of the row's newest file; the first call of a format begins
-    with that which installs the version. There is no call where a format has none, or the model was quantized: the
-    entry does not say how. `formats` has those of the board's rows by leaf.
+    with that which installs the version. There is no call where a format has none, or the model was quantized or
+    called at a service: the entry does not say how. `formats` has those of the board's rows by leaf.
     """
-    newest = next((file.format for file in entry.evidence), "")
-    if entry.model.precision not in DTYPES | {"", "unknown"}:
+    newest, model = next((file.format for file in entry.evidence), ""), entry.model
+    if model.precision not in DTYPES | {"", "unknown"} or model.day:
         return []
-    calls: dict[tuple[str, int | None], list[str]] = {}
+    keys: dict[str, dict[int | None, list[str]]] = {}
     for task in leaderboard.tasks:
         for leaf in (one for one in task.leaves if one.id in leaves):
             every, had = leaderboard.formats_of(leaf), formats.get(leaf.id)
             written = [one for one in every if had is None or one in had] or every
             used = newest if newest in written else written[0]
-            calls.setdefault((used, task.num_fewshot), []).append(leaf.key(used))
+            keys.setdefault(used, {}).setdefault(task.num_fewshot, []).append(leaf.key(used))
     found: list[str] = []
-    installed: set[str] = set()
-    for (used, shots), keys in calls.items():
-        known, source = find_format(used), "" if used == newest else "hf"
-        model = Model(
-            entry.model.id, entry.model.revision, entry.model.precision, entry.model.chat_template, source=source
-        )
-        if known is not None and known.rerun is not None:
-            command = known.rerun(Rerun(model, tuple(keys), shots, {}))
-            harness = entry.harness if used == newest else HarnessVersion("")
-            asked = tuple(key for (other, _), some in calls.items() if other == used for key in some)
-            advised = advised_version(harness, used, asked, leaderboard, NO_FACTS)
-            if command and advised and known.install and used not in installed:
-                installed.add(used)
-                command = f"{known.install(*advised, Rerun(model, asked, None, {}))} && {command}"
-            found.append(command)
-    return list(filter(None, found))
+    for used, by_shots in keys.items():
+        source, harness = ("", entry.harness) if used == newest else ("hf", HarnessVersion(""))
+        again = Model(model.id, model.revision, model.precision, model.chat_template, source=source)
+        runs = [Rerun(again, tuple(some), shots, {}) for shots, some in by_shots.items()]
+        advised = advised_version(harness, used, chain(*by_shots.values()), leaderboard, NO_FACTS)
+        found += calls(find_format(used), runs, leaderboard.harness.formats, *(advised or ()))
+    return found
 
 
 def declaration_name(declared: Declared, targets: Iterable[str]) -> str:

@@ -15,6 +15,7 @@ from bot.evaluation.definition import definition_of, is_whole, spelled
 from bot.evaluation.draft.parts import InParts, models_in_parts
 from bot.evaluation.draft.tasks import DraftTask, LeaderboardDraft
 from bot.evaluation.finding import counted, examples, first_few, grouped, in_units
+from bot.evaluation.formats import format_of
 from bot.evaluation.identity import has_nickname, is_served, why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import HarnessVersion, Result
@@ -68,7 +69,8 @@ def draft_text(draft: LeaderboardDraft, names: Mapping[str, str] | None = None, 
     """
     read = counted(len(draft.results), "result")
     lines = [*_comment(f"Drafted by leaderboard-bot {__version__} from {read}{_models(draft.results)}."), HEAD]
-    formats = list(dict.fromkeys(one.format for one in draft.results))
+    measured = dict.fromkeys(one.format for one in draft.results)
+    formats = list(dict.fromkeys([*measured, *filter(None, (format_of(one).writes for one in measured))]))
     parts = models_in_parts(draft.results)
     lines += [
         *_one_precision(parts),

@@ -33,7 +33,9 @@ def row_markdown(row: Row, files: Sequence[Verdict], above: set[str]) -> str:
         spare = f": {code(spare_said(row))}" if is_spare(file, row) else ""
         lines += [f"File: {code(file.path)}{spare}", "", *_findings(findings_told(file, row), above)]
     lines += _findings(of_row_told(row), above)
-    if row.repair is not None:
+    if row.repair is not None and not row.repair.command:
+        lines += [f"{code(row.repair.hint)}", ""]
+    elif row.repair is not None:
         repair = in_one_clone(row.repair, above)
         lines += [f"{code(repair.hint.rstrip(':'))}:", "", *_block(repair.command), "", BESIDE, ""]
     lines.append(score_rows(row.scores))

@@ -116,6 +116,10 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
         )
         commands |= {one.command for _, one in found} - {""}
     repairs = [row.repair for row in judgement.rows if row.repair is not None]
+    without = [one for one in repairs if not one.command]
+    repairs = [one for one in repairs if one.command]
+    for one in without[:ROWS_SHOWN]:
+        yield from ("", *_repair_lines(one))
     if repairs and len(judgement.rows) == 1:
         yield from ("", *_repair_lines(repairs[0]))
     elif repairs:
@@ -281,7 +285,7 @@ def is_spare(file: Verdict, row: Row) -> bool:
 
 def findings_told(file: Verdict, row: Row) -> Sequence[Finding]:
     """The findings of a file; those of one that no row needs say nothing of repairs."""
-    told, is_unneeded = [], is_spare(file, row)
+    told, is_unneeded = [], is_spare(file, row) or row.is_unneeded
     for one in file.findings:
         if one.is_error and (path := row.replaced_by(file, one)):
             told.append(replace(one, hint=REPLACED.format(file=path), command=""))
@@ -292,7 +296,7 @@ def findings_told(file: Verdict, row: Row) -> Sequence[Finding]:
 
 def of_row_told(row: Row) -> Sequence[Finding]:
     """The findings of a row."""
-    return [_told(one, row) for one in row.findings]
+    return [replace(one, hint="", command="") if row.is_unneeded else _told(one, row) for one in row.findings]
 
 
 def _told(finding: Finding, row: Row) -> Finding:
@@ -304,7 +308,7 @@ def _told(finding: Finding, row: Row) -> Finding:
 
 def _repair_lines(repair: Repair) -> Iterator[str]:
     yield from _advice_lines(repair.hint, repair.command)
-    yield from _wrapped(BESIDE, "    ", "    ")
+    yield from _wrapped(BESIDE, "    ", "    ") if repair.command else ()
 
 
 def advised_once(findings: Iterable[Finding], above: set[str]) -> Iterator[Finding]:

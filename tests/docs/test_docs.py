@@ -121,3 +121,4 @@ def test_the_hook_for_commits_takes_result_files_alone(path: str, is_checked: bo
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert bool(re.search(hook["files"], path)) == is_checked
     assert hook["entry"].split()[:2] == ["leaderboard-bot", "check"]
+    assert hook["require_serial"]  # two processes would part the files of a row

@@ -121,7 +121,9 @@ def test_settings_that_the_board_refuses_are_left_out_and_all_tasks_measured(
 def test_where_no_command_can_work_there_is_none(changes: dict[str, Any]) -> None:
     finding = missing(lacking(**changes))
     assert finding.command == ""
-    assert finding.hint == "measure it with 5 shots (lm-eval 0.4.9)"
+    assert finding.hint == (
+        "measure it with 5 shots (lm-eval 0.4.9); there is no command: the file does not record all that its call needs"
+    )
 
 
 def by_service(source: str, leaf: str) -> Finding:
@@ -141,7 +143,7 @@ def test_no_chat_service_is_asked_for_log_likelihoods(source: str, monkeypatch: 
     assert finding.hint == (
         "measure it with 5 shots (lm-eval 0.4.9), with the model loaded locally or behind a completions endpoint "
         "(local-completions) that echoes prompts with their logprobs: this board compares log-likelihoods in MMLU-PRO "
-        "(multiple_choice), and no chat service gives them"
+        "(multiple_choice), and this service does not give them"
     )
     assert parsed_by_the_harness(by_service(source, "leaderboard_ifeval").command, monkeypatch).model == source
 
@@ -169,7 +171,7 @@ leaves = [{ id = "gsm8k" }]
     found = judgement_of({"results_x.json": data}, parse_leaderboard(text, "board", "board.toml")).rows[0].findings
     arc, gsm8k = (one for one in found if one.rule == "missing-task")
     assert "this board compares log-likelihoods in ARC (multiple_choice)" in arc.hint
-    assert gsm8k.hint.startswith("the board takes exact_match,strict-match: another version of lm-evaluation-harness")
+    assert gsm8k.hint.startswith("the board takes exact_match,strict-match: measure the task with a version of")
     assert arc.command == gsm8k.command == ""
 
 
@@ -185,7 +187,7 @@ leaves = [{ id = "gsm8k" }]
 def test_no_command_runs_the_code_of_a_model(args: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever pastes it need not trust whoever wrote the file."""
     finding = missing(lacking(config__model_args=args))
-    assert finding.hint == "measure it (lm-eval 0.4.9), without trust_remote_code, which you may add:"
+    assert finding.hint == "measure it (lm-eval 0.4.9); if the model needs its own code, add trust_remote_code=True:"
     assert "remote_code" not in finding.command
     assert parsed_by_the_harness(finding.command, monkeypatch).model_args["pretrained"] == "example-org/kestrel-7b"
 
@@ -226,11 +228,13 @@ def test_where_no_file_could_join_the_row_all_tasks_are_measured_by_one_harness(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     old = missing(lacking(lm_eval_version="0.4.2"))
-    assert old.hint.startswith("no file joins one of a harness that is not accepted: measure all tasks by one that is")
+    assert old.hint.startswith(
+        "measure all tasks again, as the file's harness is not accepted and no other file joins it"
+    )
     finding = missing(lacking(lm_eval_version=None, git_hash="0123abcd"))
     assert (
         finding.hint
-        == "no file joins one whose harness is not known: measure all tasks by one that is (lm-eval 0.4.13):"
+        == "measure all tasks again, as the file's harness cannot be told and no other file joins it (lm-eval 0.4.13):"
     )
     installing, *calls = finding.command.split(" && ")
     tasks = [parsed_by_the_harness(f"{installing} && {call}", monkeypatch).tasks for call in calls]
@@ -255,15 +259,20 @@ def said_of(data: dict[str, Any], board: Leaderboard) -> Finding:
     return found
 
 
-NAME = "by `--model-name example-org/kestrel-7b=example-org/kestrel-7b@COMMIT`"
+NAME = "`--model-name example-org/kestrel-7b=example-org/kestrel-7b@COMMIT`"
 
 
 @pytest.mark.parametrize(
     ("board_id", "changes", "lacks", "named"),
     [
         ("open-llm-v2", {}, "commit and precision", ""),
-        ("ours", {}, "commit and precision", f" (or name both first, {NAME} and by `precision` in the declaration)"),
-        ("open-llm-v2", {"config__model_args": ARGS}, "commit", f" (or name it first, {NAME})"),
+        (
+            "ours",
+            {},
+            "commit and precision",
+            f"; to measure less, say both first, by {NAME} and `precision`, which the maintainer sets for the board",
+        ),
+        ("open-llm-v2", {"config__model_args": ARGS}, "commit", f"; to measure less, say it first, by {NAME}"),
     ],
 )
 def test_a_file_that_no_new_one_can_join_is_measured_again_whole(
@@ -271,7 +280,7 @@ def test_a_file_that_no_new_one_can_join_is_measured_again_whole(
 ) -> None:
     board, old = declared().model_copy(update={"id": board_id}), with_one_wrong(**changes)
     finding = said_of(old, board)
-    why = f"with all other tasks: a new file records the model's {lacks}, and joins only files that do"
+    why = f"with all other tasks: this file does not record the model's {lacks}, so no new file joins it"
     assert finding.hint == f"measure it again (lm-eval 0.4.13) {why}{named}:"
     installing, *calls = finding.command.split(" && ")
     tasks = [parsed_by_the_harness(f"{installing} && {call}", monkeypatch).tasks for call in calls]

@@ -86,7 +86,7 @@ OTHERS: dict[str, tuple[str, bytes]] = {
     "answers.jsonl": ("evalscope", b'{"index": 0, "model": "a", "model_output": {}, "messages": []}\n' * 2),
     "model_meta.json": (
         "mteb",
-        b'{"name": "acme/a", "revision": "external", "languages": [], "n_parameters": 0, "embed_dim": 32}',
+        b'{"name": "acme/a", "revision": "external", "release_date": null, "languages": [], "embed_dim": 32}',
     ),
     "run_settings.jsonl": (
         "mteb",

@@ -223,7 +223,9 @@ def test_the_command_for_a_missing_task_measures_what_joins() -> None:
     assert """--gen_kwargs '{"temperature": 0}'""" in finding.command
     warmer = only(patched({**changes, "/config/gen_kwargs": {"temperature": 0.8}}), set(LEAVES) - {MMLU})
     (finding,) = row_of({"part.json": warmer}).findings
-    assert finding.hint.startswith("it is accepted without --gen_kwargs, and joins no file that has these")
+    assert finding.hint.startswith(
+        "measure all tasks again without --gen_kwargs: with those of this file none is accepted"
+    )
     assert "gen_kwargs" not in finding.command
     assert MMLU in finding.command
     assert "leaderboard_ifeval" in finding.command
@@ -232,7 +234,8 @@ def test_the_command_for_a_missing_task_measures_what_joins() -> None:
 def test_a_setting_that_is_too_long_to_repeat_gets_no_command() -> None:
     part = only(patched({"/system_instruction": "x" * 5_000}), set(LEAVES) - {MMLU})
     (finding,) = row_of({"part.json": part}).findings
-    assert (finding.command, finding.hint) == ("", "measure it with 5 shots (lm-eval 0.4.9)")
+    why = "there is no command: the file does not record all that its call needs"
+    assert (finding.command, finding.hint) == ("", f"measure it with 5 shots (lm-eval 0.4.9); {why}")
 
 
 def test_a_file_that_asked_otherwise_than_any_file_of_a_row_is_left_out_of_it() -> None:

@@ -256,8 +256,8 @@ def test_a_metric_that_another_version_names_is_not_measured_by_the_same_run(key
     assert found.message.endswith("needs; it has math_pass@1:1_samples")
     assert found.command == ""
     assert found.hint == (
-        "the board takes pass@k_with_k&n: another version of lighteval or of the task names its metric so; "
-        "this one does not"
+        "the board takes pass@k_with_k&n: measure the task with a version of lighteval that writes it, "
+        "or ask the board's maintainer which"
     )
 
 

@@ -135,7 +135,7 @@ def test_a_file_of_before_1_11_is_read_by_its_splits() -> None:
         ({"map": 0.5879109720839415, "mrr": 0.7179615705931495}, "map"),
         (
             {"cos_sim": {"accuracy": 0.8403, "ap": 0.6767, "f1": 0.6349}, "max": {"ap": 0.6767, "f1": 0.6349}},
-            "cos_sim_ap",
+            "cosine_ap",
         ),
         ({"map_at_10": 0.40976, "mrr_at_10": 0.41252, "ndcg_at_10": 0.49819, "recall_at_10": 0.78378}, "ndcg_at_10"),
     ],
@@ -182,10 +182,11 @@ def test_what_a_fault_asks_for_is_what_mteb_can_do() -> None:
     board = parse_leaderboard(draft_text(draft_of([read(task("T", {"test": [ARABIC]}))])), "board", "board.toml")
     hints = {found.rule: found.hint for found in outcome_of(task("T", {"test": [ARABIC]}), board).findings}
     assert hints == {
-        "unidentified-model": "lay the file at <organization>__<name>/<commit>/, as mteb does,"
-        " or say which model it is: with --model-name for one call, or have it named under [models] in the declaration",
-        "unpinned-revision": "run with --model-revision <40 hex digits>, which becomes a folder's name;"
-        " the model's page on the Hub shows it under Files",
+        "unidentified-model": "lay the file at <organization>__<name>/<commit>/, as mteb does, or say which model it "
+        "is: for one call with --model-name, for all by the board's maintainer, under [models] in the declaration",
+        "unpinned-revision": "run with --model_revision <40 hex digits>, which becomes a folder's name, for all tasks "
+        "of the row, as files with a commit do not join files without; the model's page on the Hub shows it under "
+        "Files",
     }
 
 
@@ -193,7 +194,7 @@ def test_a_command_measures_whole_tasks() -> None:
     rerun = format_of("mteb").rerun
     assert rerun is not None
     keys = ("T/arabic/test", "T/english/test", "a/b/default/dev")
-    command = f"mteb run -m acme/atlas -t T a/b --model-revision {SHA} --output-folder results"
+    command = f"mteb run -m acme/atlas -t T a/b --model_revision {SHA} --output_folder results"
     assert rerun(Rerun(Model("acme/atlas", SHA), keys, None, {})) == command
     assert rerun(Rerun(Model("acme/atlas"), keys, None, {"experiment": "x"})) == ""
     assert rerun(Rerun(Model(""), keys, None, {})) == ""

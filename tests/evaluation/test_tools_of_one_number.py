@@ -487,10 +487,10 @@ def test_an_old_file_of_mteb_gives_the_scores_of_each_similarity() -> None:
     result = parse_result(dumps(data))
     numbers = {key: dict(leaf.numbers) for key, leaf in result.leaves.items()}
     assert numbers == {
-        "Assin2STS/default/test": {"cos_sim_pearson": 0.7850110407527892, "cos_sim_spearman": 0.7427006440920785},
+        "Assin2STS/default/test": {"cosine_pearson": 0.7850110407527892, "cosine_spearman": 0.7427006440920785},
         "Assin2STS/de/test": {"map_at_1": 0.5},
     }
-    place = result.pointer_to("value", "Assin2STS/default/test", "cos_sim_spearman")
+    place = result.pointer_to("value", "Assin2STS/default/test", "cosine_spearman")
     assert place == "/test/cos_sim/spearman"
 
 

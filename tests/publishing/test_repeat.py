@@ -116,3 +116,12 @@ def test_no_command_measures_another_setup_or_has_an_argument_of_a_stranger(mode
     leaves = {leaf.id for leaf in board.tasks[0].leaves}
     assert len(measure_commands(row, board, leaves)) == 1
     assert measure_commands(replace(row, model=replace(row.model, **model)), board, leaves) == []
+
+
+def test_no_command_loads_the_weights_of_a_model_that_only_a_service_has() -> None:
+    board = load_shipped("open-llm-v1")
+    row = replace(entry("acme/atlas-7b"), evidence=(Evidence(format="lm-eval-0.4"),))
+    served = replace(row.model, id="openai/gpt-5", revision="2026-03-04", precision="")
+    leaves = {leaf.id for leaf in board.tasks[0].leaves}
+    assert len(measure_commands(row, board, leaves)) == 1
+    assert measure_commands(replace(row, model=served), board, leaves) == []

@@ -457,6 +457,8 @@ def leaf_table(leaf: Seen, ids: FreeIds, *, has_bounds: bool) -> dict[str, Any]:
     """A leaf's table; where its key is not an id, the key is given for the formats that have it."""
     leaf_id, samples = ids.give(leaf.key), leaf.samples()
     keys = dict.fromkeys(leaf.formats, leaf.key) if leaf_id != leaf.key else {}
+    written = [known for one in leaf.formats if (known := format_of(one)).writes not in {"", *leaf.formats}]
+    keys |= {known.writes: key for known in written if (key := known.written_keys.get(leaf.key, leaf.key)) != leaf_id}
     guess = leaf.known.guessable if leaf.known and has_bounds else None
     return {
         "id": leaf_id,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
@@ -27,9 +28,10 @@ PINNING = "add revision=<40 hex digits> to --model_args"
 LOADING = ("hf", "huggingface", "vllm", "sglang", "mamba", "gptqmodel", "steered")
 # Further classes that load weights themselves, which take other arguments.
 LOCAL = ("nemo", "neuron", "openvino", "optimum", "ipex", "habana", "winml", "deepsparse", "sparseml", "gpt2", "dummy",
-         "neox", "transformer", "nnterp", "mockllm", "llava", "qwen")  # fmt: skip
+         "neox", "transformer", "nnterp", "mockllm", "llava", "qwen", "accelerate")  # fmt: skip
 UNCALLED = ("neox", "dummy")  # classes whose arguments are those of no call
 CHATS = frozenset({"chat", "anthropic", "litellm"})  # words of classes that call services which take chats alone
+COMPLETIONS, ECHOING = "openai-completions", ("babbage-002", "davinci-002")  # of which lm-eval asks log-likelihoods
 INFERENCE = "hf-inference"  # a service of the Hub
 NAME = re.compile(r"[A-Za-z][\w-]{0,60}")
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
@@ -45,13 +47,14 @@ class Rerun(msgspec.Struct, frozen=True, gc=False):
     """The tasks of a model to measure again, by their keys in the format.
 
     `num_fewshot` is None if any number of shots will do, `settings` are the generation settings of the result that
-    the new one must join.
+    the new one must join, `version` is the release or commit of the tool that is installed, "" for its newest release.
     """
 
     model: Model
     leaf_keys: tuple[str, ...]
     num_fewshot: int | None
     settings: Mapping[str, str]
+    version: str = ""
 
     def arguments(self) -> str:
         """`pinned_arguments` of the model; "" too where a setting is too long for a result to hold it."""
@@ -108,8 +111,9 @@ class Format(msgspec.Struct, frozen=True, eq=False):
     `logging` says how it writes sample logs, "" if none of it are read. `shows` says which counts files of the format
     can show at all: what a draft asks of a person.
 
-    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `install`
-    writes the one before it, which installs a release or commit of a repository.
+    `rerun` writes the command that measures tasks again, "" if it cannot; a format without one is None. `writes` is the
+    format of the files that it makes, and `written_keys` how these call leaves, where they are others. `install` writes
+    the command before it, which installs a release or commit of a repository, without one the newest that makes them.
     `records_weights` tells of a release or commit ("" for any) and a model class whether a file has the commit and the
     precision of the model, which older files may lack.
     `only_questions` writes the options that limit such a command to questions, by their ids in each leaf: "" if it
@@ -129,6 +133,8 @@ class Format(msgspec.Struct, frozen=True, eq=False):
     recognise: Callable[[Content], bool]
     parse: Callable[[Content], Result]
     rerun: Callable[[Rerun], str] | None = None
+    writes: str = ""
+    written_keys: Mapping[str, str] = {}
     install: Callable[[str, str, Rerun], str] | None = None
     records_weights: Callable[[str, str], bool] = lambda *_: False
     only_questions: Callable[[Mapping[str, Sequence[int | str]], str], tuple[str, str]] | None = None
@@ -214,9 +220,10 @@ def is_loaded(source: str) -> bool:
     return source.startswith((*LOADING, *LOCAL)) and not source.startswith(INFERENCE)
 
 
-def takes_chats_alone(source: str) -> bool:
-    """Tell whether a model class calls a service that answers chats, and gives the log-likelihood of no answer."""
-    return not CHATS.isdisjoint(source.split("-"))
+def hides_log_likelihoods(model: Model) -> bool:
+    """Tell whether a model was called at a service that gives the log-likelihood of no answer."""
+    is_generated = model.source == COMPLETIONS and model.id.rpartition("/")[2] not in ECHOING
+    return is_generated or not CHATS.isdisjoint(model.source.split("-"))
 
 
 def loads_path(model: Model) -> bool:
@@ -260,6 +267,22 @@ def pinned_arguments(model: Model) -> str:
     if model.precision in DTYPES and "dtype" not in pairs:
         args += f",dtype={model.precision}"
     return args
+
+
+def calls(
+    known: Format | None, runs: Sequence[Rerun], taken: Container[str], repository: str = "", version: str = ""
+) -> list[str]:
+    """The calls that make some runs of a model, the first after the installation.
+
+    None where one cannot be written, or makes files of a format that is not `taken`.
+    """
+    runs = [replace(run, version=version) for run in runs]
+    found = [known.rerun(run) for run in runs] if known is not None and known.rerun else []
+    if known is None or not found or not all(found) or (known.writes or known.id) not in taken:
+        return []
+    every = replace(runs[0], leaf_keys=tuple(key for run in runs for key in run.leaf_keys))
+    installed = known.install(repository, version, every) if known.install else ""
+    return [f"{installed} && {found[0]}", *found[1:]] if installed else found
 
 
 def command_line(words: Iterable[str]) -> str:

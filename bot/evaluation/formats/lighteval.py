@@ -37,7 +37,8 @@ REPOSITORY = "huggingface/lighteval"
 # A field of the model's configuration that only this way of running it has, and the command's word for it.
 CLASSES = (
     ("gpu_memory_utilization", "vllm"), ("model_parallel", "accelerate"), ("concurrent_requests", "litellm"),
-    ("parallel_calls_count", "inference-providers"),
+    ("parallel_calls_count", "inference-providers"), ("mem_fraction_static", "sglang"), ("reuse_existing", ""),
+    ("dtype", "accelerate"),
 )  # fmt: skip
 FLAGS = ("override_chat_template", "multichoice_continuations_start_space")
 # The fields of a task's configuration that decide what is asked; the shots are in its key.
@@ -218,8 +219,10 @@ def _places(general: Mapping[str, Any], *, counts_samples: bool, has_versions: b
     }
 
 
+LAST_OF_BARS = "0.12.2"
 TEMPLATE = re.compile(r"(?<![^,])use_chat_template=True(?![^,])")  # until 0.10 an option of the command
-BACKENDS = {"accelerate": "accelerate", "vllm": "vllm", "hf": "accelerate"}  # the last one is lm-eval's word
+# The commands of its backends; the last class is lm-eval's word.
+BACKENDS = {"accelerate": "accelerate", "vllm": "vllm", "sglang": "sglang", "hf": "accelerate"}
 
 
 def rerun(wanted: Rerun) -> str:
@@ -246,6 +249,9 @@ def rerun(wanted: Rerun) -> str:
 def install(repository: str, version: str, wanted: Rerun) -> str:
     """The call of pip that installs a release or commit with what the backend needs besides."""
     name = "lighteval[vllm]" if wanted.model.source == "vllm" else "lighteval"
+    if not version:
+        has_bars = any(key.count("|") > 1 for key in wanted.leaf_keys)  # which newer releases do not take
+        return command_line(["pip", "install", f"{name}=={LAST_OF_BARS}" if has_bars else name])
     if "." in version and repository == REPOSITORY:
         return command_line(["pip", "install", f"{name}=={version}"])
     at = f"v{version}" if "." in version else version

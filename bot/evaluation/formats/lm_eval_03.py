@@ -33,6 +33,8 @@ PLACES = {
     "version": "/versions/{leaf}",
     "definition": "/config",
 }
+V1 = "EleutherAI/lm-evaluation-harness", "b281b0921b636bc36ad05c0b0b0763bd6dd43463"  # of the Open LLM Leaderboard v1
+SPELLED = {"arc:challenge": "arc_challenge", "truthfulqa:mc": "truthfulqa_mc"}  # as that leaderboard's files call them
 LISTED_PLACES = {**PLACES, "leaf": "/results", "value": "/results", "definition": "/results/{leaf}"}
 # The members of a listed row that decide what is asked; of other files the description in front of a task's prompts.
 DECIDING = ("dataset_path", "dataset_name", "subset", "prompt_jinja", "fixed_answer_choice_list")
@@ -159,11 +161,9 @@ def _described(recorded: dict[str, Any]) -> dict[str, Any]:
 
 
 def rerun(wanted: Rerun) -> str:
-    """The call of harness 0.3; it spells two tasks differently from v1, and overwrites the file that it is given."""
+    """The call of harness 0.3, which overwrites the file that it is given."""
     args = pinned_arguments(wanted.model) if (wanted.model.source or CLASSES[0]) in CLASSES else ""
-    tasks = (
-        ",".join(wanted.leaf_keys).replace("arc:challenge", "arc_challenge").replace("truthfulqa:mc", "truthfulqa_mc")
-    )
+    tasks = ",".join(SPELLED.get(key, key) for key in wanted.leaf_keys)
     shots = wanted.num_fewshot or 0
     words = ["python", "main.py", "--model", wanted.model.source or CLASSES[0], "--model_args", args, "--tasks", tasks]
     file = f"{wanted.model.id.rpartition('/')[2]}_{tasks.partition(',')[0]}_{shots}-shot.json"
@@ -172,6 +172,7 @@ def rerun(wanted: Rerun) -> str:
 
 def install(repository: str, version: str, _: Rerun) -> str:
     """The calls that go into a clone at a version, where its `main.py` lies; the clone may be there."""
+    repository, version = (repository, version) if version else V1
     at = f"v{version}" if "." in version else version
     folder = repository.rpartition("/")[2]
     return f"git clone https://github.com/{repository}; cd {folder} && git checkout {at} && pip install -e ."

@@ -424,11 +424,13 @@ def install(repository: str, version: str, wanted: Rerun) -> str:
     """
     extras = [extra for extra, of in EXTRAS_OF_MODELS.items() if (wanted.model.source or "hf").startswith(of)]
     extras += [extra for extra, of in EXTRAS_OF_TASKS.items() if any(of.search(key) for key in wanted.leaf_keys)]
-    is_release = "." in version
-    if is_release and order_of(version) < HAS_HF and "hf" in extras:
+    is_release = "." in version or not version
+    if version and is_release and order_of(version) < HAS_HF and "hf" in extras:
         extras.remove("hf")
     more = f"[{','.join(extras)}]" if extras else ""
     name, besides = f"lm_eval{more}", ["bitsandbytes"] if ROUNDS.search(wanted.model.args) else []
+    if not version:
+        return command_line(["pip", "install", name, *besides])
     at = f"v{version}" if is_release else version
     if not is_release or order_of(version) < SAYS_ITS_RELEASE:
         folder, installing = repository.rpartition("/")[2], command_line(["pip", "install", "-e", f".{more}", *besides])

@@ -6,11 +6,13 @@ Files of releases before 1.11 have the splits at the top (mteb/results/task_resu
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from math import isfinite, nan
 from typing import Any, NamedTuple
 
+from bot.evaluation.benchmarks.harness import order_of
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import Given, contradicted, free_name, items, number, revision, table, text
@@ -29,6 +31,7 @@ FEW = 2  # experiments of people, whose scores are combined otherwise than by a 
 ROUNDED = 1e-5  # how far a number of five digits may be from another
 OLD_NAME, DEFAULT, NO_REVISION = "mteb_dataset_name", "default", ("", "None")
 SIMILARITIES = ("cos_sim", "dot", "euclidean", "manhattan", "max")  # of which each has scores of its own
+RENAMED = {"cos_sim": "cosine"}  # as mteb reads its old files
 
 
 class SubsetScores(NamedTuple):
@@ -108,9 +111,11 @@ def _subset(name: str, members: Mapping[str, Any], pointer: str) -> Iterator[Sub
     """The scores of an old split or subset, if it has any; those of a similarity have its name before their own."""
     flat = {key: value for key, value in members.items() if type(value) is float and key not in NO_METRICS}
     inner = {(one, key): value for one in SIMILARITIES for key, value in table(members.get(one)).items()}
-    flat |= {f"{one}_{key}": value for (one, key), value in inner.items()}
+    named = {f"{RENAMED.get(one, one)}_{key}": (one, key) for one, key in inner}
+    flat |= {key: inner[found] for key, found in named.items()}
     if flat:
-        yield SubsetScores(name, flat, pointer, {f"{one}_{key}": f"{one}/{escape_pointer(key)}" for one, key in inner})
+        places = {key: f"{one}/{escape_pointer(of)}" for key, (one, of) in named.items()}
+        yield SubsetScores(name, flat, pointer, places)
 
 
 def _leaf(scores: SubsetScores, dataset_revision: str) -> LeafResult:
@@ -143,17 +148,41 @@ def _contradicted(numbers: Mapping[str, Any], experiments: list[dict[str, Any]])
     return wrong
 
 
+HAS_COMMAND = (1, 12, 19)  # the first release whose command takes the model's revision
+SNIPPET = (
+    "from mteb import MTEB; from sentence_transformers import SentenceTransformer; "
+    "MTEB(tasks={tasks}).run(SentenceTransformer({model}, revision={revision}), output_folder={folder})"
+)
+
+
 def rerun(wanted: Rerun) -> str:
-    """The call of mteb for whole tasks; a run with settings of its own has none."""
-    if not HUB_ID.fullmatch(wanted.model.id) or wanted.settings:
+    """The call of mteb for whole tasks, before 1.12.19 by Python; a run with settings of its own has none."""
+    model = wanted.model
+    if not HUB_ID.fullmatch(model.id) or wanted.settings:
         return ""
-    tasks = dict.fromkeys(key.rsplit("/", 2)[0] for key in wanted.leaf_keys)
-    words = ["mteb", "run", "-m", wanted.model.id, "-t", *tasks]
-    words += ["--model-revision", wanted.model.revision] if wanted.model.revision else []
-    return command_line([*words, "--output-folder", "results"])
+    tasks = list(dict.fromkeys(key.rsplit("/", 2)[0] for key in wanted.leaf_keys))
+    if _is_old(wanted.version):
+        commit = model.revision or "main"
+        parts = {"model": model.id, "revision": commit, "folder": f"results/{model.id.replace('/', '__')}/{commit}"}
+        code = SNIPPET.format(tasks=json.dumps(tasks), **{name: json.dumps(part) for name, part in parts.items()})
+        return command_line(["python", "-c", code])
+    words = ["mteb", "run", "-m", model.id, "-t", *tasks]
+    words += ["--model_revision", model.revision] if model.revision else []
+    return command_line([*words, "--output_folder", "results"])
 
 
-IS_MODEL = has_keys("name", "revision", "languages", "n_parameters", "embed_dim")  # model_meta.json
+def install(repository: str, version: str, _: Rerun) -> str:
+    """The call of pip; with an old release goes what loads a model at a revision."""
+    at = f"=={version}" if "." in version else version and f" @ git+https://github.com/{repository}@{version}"
+    besides = ["sentence-transformers>=2.3"] if _is_old(version) else []
+    return command_line(["pip", "install", f"mteb{at}", *besides])
+
+
+def _is_old(version: str) -> bool:
+    return "." in version and order_of(version) < HAS_COMMAND
+
+
+IS_MODEL = has_keys("name", "revision", "release_date", "languages")  # model_meta.json
 IS_RUN = has_keys("task", "splits", "version", "encode_kwargs", "subsets")  # a line of run_settings.jsonl
 
 MTEB = Format(
@@ -162,9 +191,10 @@ MTEB = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    install=install,
     stderr_key=stderr_after,
     naming="lay the file at <organization>__<name>/<commit>/, as mteb does",
-    pinning="run with --model-revision <40 hex digits>, which becomes a folder's name",
+    pinning="run with --model_revision <40 hex digits>, which becomes a folder's name",
     has_splits=True,
     names_by_path=True,
     shows=frozenset(),

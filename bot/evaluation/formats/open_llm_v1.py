@@ -9,7 +9,7 @@ from bot.evaluation.definition import AskedDefinitions
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import number, revision, row, size_in_bytes, table, text, version, whole
 from bot.evaluation.formats.format import Format
-from bot.evaluation.formats.lm_eval_03 import install, rerun
+from bot.evaluation.formats.lm_eval_03 import LM_EVAL_03, SPELLED, install, rerun
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 
 ALL, SUITE = "all", "harness"
@@ -118,5 +118,7 @@ OPEN_LLM_V1 = Format(
     recognise=recognise,
     parse=parse,
     rerun=rerun,
+    writes=LM_EVAL_03.id,
+    written_keys=SPELLED,
     install=install,
 )

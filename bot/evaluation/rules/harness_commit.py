@@ -205,9 +205,9 @@ def advised_version(
 ) -> Advised | None:
     """The version to measure leaves with so that they join a result: its harness, else the newest that is accepted.
 
-    None where the leaderboard accepts every one. `newest` passes over the result's own. No version counts that is known
-    to measure one of the leaves wrongly, and no text of a file is part of it: a commit is named as the declaration or
-    the shipped lists spell it.
+    Where the leaderboard accepts every one it is the result's own release, None if it records none. `newest` passes
+    over the result's own. No version counts that is known to measure one of the leaves wrongly, and of a file's
+    texts only a release is part of it: a commit is named as the declaration or the shipped lists spell it.
     """
     accepted, keys = leaderboard.harness.accepted, list(leaf_keys)
     number = judge_harness(harness, leaderboard, facts).span if accepted else None
@@ -221,6 +221,9 @@ def advised_version(
         if any(leaves_like(pattern, keys) for pattern in one.leaves)
         for version in (one.release, *one.commits)
     }
+    recorded = RELEASE.fullmatch((harness.version or "").strip())
+    if not (accepted or newest) and recorded and recorded["version"] not in bad:
+        return Advised(harness.repository or repository(), recorded["version"])
     listed = commit_of(harness.git_hash or "")
     for span in spans:
         declared = [*span.releases, *span.commits]

@@ -27,7 +27,7 @@ from msgspec.structs import replace
 from bot.evaluation.finding import Severity, examples, grouped, shown
 from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import PRECISIONS
-from bot.evaluation.formats.format import Rerun, loads_path
+from bot.evaluation.formats.format import Rerun, calls, loads_path
 from bot.evaluation.identity import is_folders, why_no_mapping
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, accepted_gen_kwargs, has_some_leaf, refuses_gen_kwargs, sizes
@@ -66,21 +66,23 @@ def missing_task(case: RowCase) -> Violations:
 
 
 def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
-    task, result = missing[0].task, case.row.result
+    task, result, board = missing[0].task, case.row.result, case.leaderboard
     keys = list(dict.fromkeys(required.leaf_key for required in missing))
-    known_formats = [case.formats.get(one.leaf.id) or case.leaderboard.formats_of(one.leaf) for one in missing]
-    formats = [one for one in case.leaderboard.harness.formats if any(one in some for some in known_formats)]
+    known_formats = [case.formats.get(one.leaf.id) or board.formats_of(one.leaf) for one in missing]
+    formats = [one for one in board.harness.formats if any(one in some for some in known_formats)]
     other = _with_other_metric(case, missing)
     hint, command = _advice(case, missing, keys, has_metric=other is not None)
-    if result.format not in formats and format_of(formats[0]).rerun is None:
+    own = {result.format, format_of(result.format).writes}
+    own |= {one for one in formats if format_of(one).writes == result.format}
+    if own.isdisjoint(formats) and format_of(formats[0]).rerun is None:
         hint, command = f"add a result of it; the board's others are of {format_of(formats[0]).title}", ""
-    elif result.format not in formats:
+    elif own.isdisjoint(formats):
         known = format_of(formats[0])
-        wanted = Rerun(replace(result.model, args=""), tuple(leaf.key(known.id) for leaf in _leaves(missing)), None, {})
-        command = known.rerun(wanted) if known.rerun and not loads_path(wanted.model) else ""
-        version = advised_version(HarnessVersion(""), known.id, wanted.leaf_keys, case.leaderboard, case.facts)
-        if command and version and known.install:
-            command = f"{known.install(*version, wanted)} && {command}"
+        leaf_keys = tuple(leaf.key(known.id) for leaf in _leaves(missing))
+        wanted = Rerun(replace(result.model, args=""), leaf_keys, task.num_fewshot, {})
+        version = advised_version(HarnessVersion(""), known.id, wanted.leaf_keys, board, case.facts)
+        calling = calls(known, [wanted], board.harness.formats, *(version or ()))
+        command = "" if loads_path(wanted.model) else " && ".join(calling)
         hint = f"measure it with {version.title if version else known.title}{':' if command else ''}"
     whole = len(keys) == len(task.leaves)
     elsewhere, remedy = _elsewhere(case, missing)
@@ -101,18 +103,18 @@ def _advice(case: RowCase, missing: list[RequiredMetric], keys: list[str], *, ha
     board, result = case.leaderboard, case.result
     if board.harness.accepted and range_of(result.harness, result.format, board, case.facts) is None:
         is_known = judge_harness(result.harness, board, case.facts).answer == "unaccepted"
-        kind = "of a harness that is not accepted" if is_known else "whose harness is not known"
-        what = f"no file joins one {kind}: measure all tasks by one that is"
+        why = "is not accepted" if is_known else "cannot be told"
+        what = f"measure all tasks again, as the file's harness {why} and no other file joins it"
     elif not case.row.blocked and refuses_gen_kwargs(board, result):  # else `other-task-definition` says it
         how = "with other" if accepted_gen_kwargs(board, result) else "without"
-        what = f"it is accepted {how} --gen_kwargs, and joins no file that has these: measure all tasks so"
+        what = f"measure all tasks again {how} --gen_kwargs: with those of this file none is accepted"
     else:
         parts, what = [(keys, missing[0].task.num_fewshot)], "measure it"
         if has_metric:  # another one, which the same run again would give again
-            takes = f"the board takes {missing[0].value_key}"
-            if advised_version(result.harness, result.format, keys, board, case.facts) is None:
-                tool = format_of(result.format).title
-                return f"{takes}: another version of {tool} or of the task names its metric so; this one does not", ""
+            takes, tool = f"the board takes {missing[0].value_key}", format_of(result.format).title
+            if not board.harness.accepted:
+                how = f"measure the task with a version of {tool} that writes it, or ask the board's maintainer which"
+                return f"{takes}: {how}", ""
             what = f"{takes}: measure it with the task as this version has it"
         return rerun_advice(case, parts, what)
     return rerun_advice(case, every_task(case), what)
@@ -158,8 +160,7 @@ def _message(missing: list[RequiredMetric], keys: list[str], result: Result) -> 
             f"{min(groups)} is a group in this file, but {task.title} names it as a task: name its members, {members}"
         )
     if len(task.leaves) == 1:
-        whole = "" if keys[0] == task.title else f": {task.title} has no other subtask"
-        return f"{keys[0]} is missing{whole}"
+        return f"{keys[0]} is missing{'' if keys[0] == task.title else f', the only subtask of {task.title}'}"
     if len(keys) == len(task.leaves):
         return f"{task.title} is missing: none of its {len(keys)} subtasks is there"
     count = "is missing, one" if len(keys) == 1 else f"are missing, {len(keys)}"
@@ -173,7 +174,7 @@ def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> tuple[str, str]:
     """
     ours, wanted = case.row.key, {required.leaf.id for required in missing}
     for key, leaves in case.others.items():
-        unlike = [(name, here, there) for name, here, there in _settings(ours, key) if here != there]
+        unlike = [(name, here, there) for name, here, there in settings_apart(ours, key) if here != there]
         if unlike and wanted & leaves:
             told = [
                 f"the {name} is {shown(there) or UNSAID} there and {shown(here) or UNSAID} here"
@@ -187,7 +188,7 @@ def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> tuple[str, str]:
     return "", ""
 
 
-def _settings(ours: RowKey, theirs: RowKey) -> Iterator[tuple[str, str, str]]:
+def settings_apart(ours: RowKey, theirs: RowKey) -> Iterator[tuple[str, str, str]]:
     """What keeps rows of a model apart, by its name, with the value of each."""
     yield "revision", ours.revision, theirs.revision
     yield "precision", ours.precision, theirs.precision
@@ -200,16 +201,17 @@ def _remedy(case: RowCase, called: str, name: str, value: str) -> str:
     model, board = case.row.key.model, case.leaderboard
     if name == "precision":
         is_declared = value in PRECISIONS and board.id not in shipped()
-        return f'`precision = "{value}"` in the declaration' if is_declared else ""
+        return f'the maintainer declares `precision = "{value}"` for the board' if is_declared else ""
     mapped = f"{model}@{value}"
     if why_no_mapping(called, mapped):
         return ""
     is_declared = board.id not in shipped() and not is_folders(called) and len(value) == WHOLE
-    return (
-        f'`"{called}" = "{mapped}"` under [models] in the declaration'
+    for_all = (
+        f'the maintainer writes `"{called}" = "{mapped}"` under [models] in the declaration'
         if is_declared
-        else (f"`--model-name {called}={mapped}` (or `identity` in bot.toml)")
+        else "the operator sets `identity` in bot.toml"
     )
+    return f"say so by `--model-name {called}={mapped}`, or {for_all}"
 
 
 def _nothing(case: RowCase) -> Violation:

@@ -19,7 +19,7 @@ from bot import HOME
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import REVISION
-from bot.evaluation.formats.format import Rerun, loads_path, runs_own_code, takes_chats_alone
+from bot.evaluation.formats.format import Format, Rerun, calls, hides_log_likelihoods, loads_path, runs_own_code
 from bot.evaluation.leaderboard import Leaderboard, Waiver, shipped
 from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import (
@@ -39,12 +39,14 @@ OnLeaderboard = Callable[[Leaderboard], Severity | None]
 HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 # An example is lines such as `/results/…: 1`, `(file) …`, or `leaderboard: …`; a remedy may be a sentence.
 DATA = re.compile(r"[/(]|leaderboard: ")
-NO_CHAT = (
+NO_LOG_LIKELIHOODS = (
     ", with the model loaded locally or behind a completions endpoint (local-completions) that echoes prompts with "
-    "their logprobs: this board compares log-likelihoods in {} (multiple_choice), and no chat service gives them"
+    "their logprobs: this board compares log-likelihoods in {} (multiple_choice), and this service does not give them"
 )
+NOT_TAKEN = "; there is no command: its tool writes files of format {}, which {} does not take"
+NOT_RECORDED = "; there is no command: the file does not record all that its call needs"
 NO_PATH = ", with the model on the Hub in place of its path: --model-name names it, and gives the command"
-NO_CODE = ", without trust_remote_code, which you may add"
+NO_CODE = "; if the model needs its own code, add trust_remote_code=True"
 REPORT = f"report it at {HOME}/issues, with the files"
 log = logging.getLogger(__name__)
 
@@ -228,41 +230,53 @@ def run_again(case: Case, what: str, *, newest: bool = False) -> tuple[str, str]
 
 
 def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, str]:
-    """The accepted version to measure with, and the command that installs and calls it; each "" if there is none.
-
-    What the result was measured with is repeated, as far as the leaderboard accepts it.
-    """
-    result, template = case.result, case.leaderboard.harness.chat_template
-    model = result.model
-    if template != "any":
-        model = replace(model, chat_template=template == "always")
-    settings = dict(result.settings)
-    if (wanted := accepted_gen_kwargs(case.leaderboard, result)) is not None:
-        settings.pop("gen_kwargs", None)
-        settings |= {"gen_kwargs": json.dumps(wanted)} if wanted else {}
-    known, asked = find_format(result.format), [key for keys, _ in parts for key in keys]
+    """What else the hint says, first the accepted version to measure with, and the command, "" if there is none."""
+    result = case.result
+    known, model, asked = find_format(result.format), result.model, _keys_in(parts)
     advised = advised_version(result.harness, result.format, asked, case.leaderboard, case.facts, newest=newest)
-    is_recording = known is not None and known.records_weights(advised.version if advised else "", model.source)
-    apart = _apart(result.model, case.leaderboard) if is_recording else ""
+    repository, version = advised or ("", "")
+    apart = _apart(model, case.leaderboard) if known and known.records_weights(version, model.source) else ""
     if apart and {key for key, _ in _every_leaf(case)} <= _with_members(asked, result):
         apart = ""  # all is measured anyway
-    elif apart:
-        parts = every_task(case)
-        asked = [key for keys, _ in parts for key in keys]
-    runs = [Rerun(model, tuple(dict.fromkeys(keys)), shots, settings) for keys, shots in parts]
-    commands = [known.rerun(run) if known and known.rerun else "" for run in runs]
+    parts = every_task(case) if apart else parts
+    again, settings = _asked_again(case)
+    runs = [Rerun(again, tuple(dict.fromkeys(keys)), shots, settings) for keys, shots in parts]
+    commands = calls(known, runs, case.leaderboard.harness.formats, repository, version)
     said = (f" ({advised.title})" if advised else "") + apart
-    if takes_chats_alone(model.source) and (unlike := _without_answers(case, asked)):
-        return f"{said}{NO_CHAT.format(examples(unlike))}", ""
-    if not commands or not all(commands):
-        return said, ""
-    if loads_path(model):
-        return f"{said}{NO_PATH}", ""
-    if runs_own_code(model):
-        said += NO_CODE
-    if advised and known and known.install:
-        commands.insert(0, known.install(*advised, Rerun(model, tuple(asked), None, {})))
-    return said, " && ".join(commands)
+    if why := _no_command(case, known, _keys_in(parts), commands):
+        return said + why, ""
+    return said + (NO_CODE if commands and runs_own_code(model) else ""), " && ".join(commands)
+
+
+def _keys_in(parts: Parts) -> list[str]:
+    return [key for keys, _ in parts for key in keys]
+
+
+def _asked_again(case: Case | RowCase) -> tuple[Model, Mapping[str, str]]:
+    """The model and the settings of the result, as far as the leaderboard accepts how they were asked."""
+    result, template = case.result, case.leaderboard.harness.chat_template
+    model, settings = result.model, result.settings
+    if template != "any":
+        model = replace(model, chat_template=template == "always")
+    if (wanted := accepted_gen_kwargs(case.leaderboard, result)) is not None:
+        settings = {name: value for name, value in settings.items() if name != "gen_kwargs"}
+        settings |= {"gen_kwargs": json.dumps(wanted)} if wanted else {}
+    return model, settings
+
+
+def _no_command(case: Case | RowCase, known: Format | None, keys: Sequence[str], commands: Sequence[str]) -> str:
+    """Why there is no command that measures these keys for the leaderboard; "" where there is one, or never is."""
+    board, model = case.leaderboard, case.result.model
+    if known is None or known.rerun is None:
+        return ""
+    written = known.writes or known.id
+    if known.writes and written not in board.harness.formats:
+        return NOT_TAKEN.format(written, board.id)
+    if hides_log_likelihoods(model) and (unlike := _without_answers(case, keys)):
+        return NO_LOG_LIKELIHOODS.format(examples(unlike))
+    if not commands:
+        return NOT_RECORDED
+    return NO_PATH if loads_path(model) else ""
 
 
 def _without_answers(case: Case | RowCase, keys: Iterable[str]) -> list[str]:
@@ -290,13 +304,13 @@ def _apart(model: Model, board: Leaderboard) -> str:
     ways = {}
     if not REVISION.fullmatch(model.revision):
         called = "…" if model.is_mapped else model.id
-        ways["commit"] = f"by `--model-name {called}={model.id}@COMMIT`"
+        ways["commit"] = f"`--model-name {called}={model.id}@COMMIT`"
     if not model.precision:
-        ways["precision"] = "" if board.id in shipped() else "by `precision` in the declaration"
+        ways["precision"] = "" if board.id in shipped() else "`precision`, which the maintainer sets for the board"
     if not ways:
         return ""
-    named = f" (or name {'both' if ways.keys() > {'commit'} else 'it'} first, {' and '.join(ways.values())})"
-    why = f" with all other tasks: a new file records the model's {' and '.join(ways)}, and joins only files that do"
+    named = f"; to measure less, say {'both' if len(ways) > 1 else 'it'} first, by {' and '.join(ways.values())}"
+    why = f" with all other tasks: this file does not record the model's {' and '.join(ways)}, so no new file joins it"
     return why + (named if all(ways.values()) else "")
 
 

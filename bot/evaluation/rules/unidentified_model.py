@@ -27,9 +27,12 @@ from bot.evaluation.identity import is_served, why_unidentified
 from bot.evaluation.result import Result
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
-HINT = "say which model it is: with --model-name for one call, or have it named under [models] in the declaration"
+HINT = (
+    "say which model it is: for one call with --model-name, for all by the board's maintainer, under [models] in the "
+    "declaration"
+)
 OF_ADAPTER = "run with --model_args …,{argument}=<organization>/<name> of an adapter on the Hub"
-SERVED = f"declare served_models = true for models that only a service has, or {HINT}"
+SERVED = f"{HINT}; who keeps the board may declare served_models = true for models that only a service has"
 
 
 @rule(Severity.ERROR, invalidates_score=False)
@@ -38,7 +41,8 @@ def unidentified_model(case: Case) -> Violations:
     model = case.result.model
     why = why_unidentified(model)
     if why and not (case.leaderboard.served_models and is_served(model)):
-        yield Violation(why, _hint(case.result), case.result.pointer_to("model"))
+        alone = "" if model.id else ": its row shows the numbers of one file, as no two files join until one is named"
+        yield Violation(f"{why}{alone}", _hint(case.result), case.result.pointer_to("model"))
 
 
 def _hint(result: Result) -> str:

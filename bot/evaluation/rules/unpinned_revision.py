@@ -29,6 +29,7 @@ from bot.evaluation.identity import is_served
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 SHOWN = "page on the Hub shows it under Files"
+FOR_ALL = "for all tasks of the row, as files with a commit do not join files without"
 OF_ADAPTER = (
     f"say it with --model-name NAME=ID@REVISION: `revision=` would be asked of the base, too; the adapter's {SHOWN}"
 )
@@ -44,7 +45,7 @@ def unpinned_revision(case: Case) -> Violations:
         model.revision == model.requested_revision != "" and not REVISION.fullmatch(model.revision)
     ):
         known = None if is_served(model) else find_format(case.result.format)  # a service's model has no commit
-        pinning = f"{known.pinning}; the model's {SHOWN}" if known and known.pinning else ""
+        pinning = f"{known.pinning}, {FOR_ALL}; the model's {SHOWN}" if known and known.pinning else ""
         asked = f" (asked for was {shown(model.requested_revision)})" if model.requested_revision else ""
         yield Violation(
             f"the file does not record the commit of the model{asked}",

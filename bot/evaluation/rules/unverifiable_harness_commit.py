@@ -36,7 +36,7 @@ def unverifiable_harness_commit(case: Case) -> Violations:
         is_lm_eval = harness.repository is None and (harness.git_hash or harness.name == LM_EVAL)
         yield Violation(
             judged.why,
-            "measure with lm-eval 0.4.9 or later, which records its release"
+            "the result may be right; lm-eval 0.4.9 and later record their release"
             if is_lm_eval
             else "the result may be right; declare the versions of the tool under [[harness.accepted]]",
             case.result.pointer_to("commit"),

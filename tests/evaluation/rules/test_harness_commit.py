@@ -175,7 +175,8 @@ OF_BOTH = (span(FORK, commits=("493d432b", "c2a08496")), LISTED)
 @pytest.mark.parametrize(
     ("spans", "harness", "advised"),
     [
-        ([], of(version="0.4.7"), None),
+        ([], of(version="0.4.7"), "lm-eval 0.4.7"),
+        ([], of(version="0.4.7; rm -r ."), None),
         ([span()], of(version="0.4.7"), None),
         ([LISTED], of(version="0.4.7"), "lm-eval 0.4.7"),
         ([LISTED], of(version="0.4.8"), "lm-eval 0.4.9"),
@@ -191,6 +192,6 @@ OF_BOTH = (span(FORK, commits=("493d432b", "c2a08496")), LISTED)
 def test_the_version_to_measure_with_is_the_file_s_own_or_else_the_newest_that_measures_rightly(
     spans: list[Accepted], harness: HarnessVersion, advised: str | None
 ) -> None:
-    """A text of the file is never part of it: more digits than the declaration has may be those of another commit."""
+    """Of a file's texts only a release is part of it: more digits than the declaration has may be of another commit."""
     found = advised_version(harness, "lm-eval-0.4", ["leaderboard_math_algebra_hard"], accepting(*spans), NO_FACTS)
     assert (found and found.title) == advised

@@ -82,8 +82,8 @@ def test_a_task_that_files_of_an_unknown_revision_have_is_not_only_missing(revis
     other = {"/config/model_sha": revision, "/config/model_revision": revision, "/config/model_args": args}
     judgement = judgement_of({"a.json": patched({MMLU_PRO: ABSENT}), "b.json": patched(other)})
     [finding] = [found for row in judgement.rows for found in row.findings if found.rule == "missing-task"]
-    assert finding.message == "leaderboard_mmlu_pro is missing: MMLU-PRO has no other subtask" + told.format(pinned)
-    assert finding.hint.startswith("if it is the same model: `--model-name ") is bool(told)
+    assert finding.message == "leaderboard_mmlu_pro is missing, the only subtask of MMLU-PRO" + told.format(pinned)
+    assert finding.hint.startswith("if it is the same model: say so by `--model-name ") is bool(told)
 
 
 @pytest.mark.parametrize(
@@ -126,14 +126,18 @@ def test_a_file_that_leaves_out_revision_and_precision_is_told_how_to_join_the_o
     files = {"bare.json": bare, "part.json": patched({"/results": only})}
     pinned, model = base()["config"]["model_sha"], "example-org/kestrel-7b"
     apart = (
-        "measure it (lm-eval 0.4.9) with all other tasks: a new file records the model's commit and precision, and "
-        "joins only files that do"
+        "measure it (lm-eval 0.4.9) with all other tasks: this file does not record the model's commit and precision, "
+        "so no new file joins it"
     )
     by_hand = (
-        f'if it is the same model: `"{model}" = "{model}@{pinned}"` under [models] in the declaration, '
-        'and `precision = "bfloat16"` in the declaration; else '
+        f"if it is the same model: say so by `--model-name {model}={model}@{pinned}`, or the maintainer writes "
+        f'`"{model}" = "{model}@{pinned}"` under [models] in the declaration, and the maintainer declares '
+        '`precision = "bfloat16"` for the board; else '
     )
-    named = f" (or name both first, by `--model-name {model}={model}@COMMIT` and by `precision` in the declaration)"
+    named = (
+        f"; to measure less, say both first, by `--model-name {model}={model}@COMMIT` and `precision`, which the "
+        "maintainer sets for the board"
+    )
     own = declared().model_copy(update={"id": "ours"})  # who submits to a shipped board cannot edit its declaration
     for board, hint in ((declared(), f"{apart}:"), (own, f"{by_hand}{apart}{named}:")):
         rows = {row.key.revision: row for row in judgement_of(files, board).rows}

@@ -78,9 +78,9 @@ def test_advice_is_in_the_words_of_the_tool_that_wrote_the_file() -> None:
     record = record_of(ACC, eval_library={"name": "unknown", "version": "unknown"})
     for data, board, rule, hint in (
         (limited, board_of("lighteval", "community|hotpotqa|0", "f1"), "limited-run",
-         "run it again without --max-samples"),
+         "run it again without --max-samples; there is no command: the file does not record all that its call needs"),
         (run(MATH), board_of("olmes", MATH["alias"], "exact_match", chat_template="never"), "chat-template-differs",
-         "run again without the chat template"),
+         "run again without the chat template; there is no command: the file does not record all that its call needs"),
         (record, board_of("every-eval-ever", "arc_easy", "acc", **accepted), "unverifiable-harness-commit",
          "the result may be right; declare the versions of the tool under [[harness.accepted]]"),
     ):  # fmt: skip
