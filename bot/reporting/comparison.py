@@ -327,9 +327,9 @@ def _methods(comparison: RunComparison) -> list[str]:
     tested = [one for one in comparison.tasks if one.conclusion != "not comparable" and one.contrast.p is not None]
     by_method: dict[str, list[str]] = {}
     for one in tested:
-        pairs = f" ({one.pairs.shared:,} pairs" if one.pairs else ""
+        pairs = f" ({counted(one.pairs.shared, 'pair')}" if one.pairs else ""
         pairs += f" in {one.pairs.clusters:,} clusters" if one.pairs and one.pairs.clusters else ""
-        test = f"{TESTS[one.method]}{' of each subtask' if one.pairs and one.pairs.parts else ''}"
+        test = f"{TESTS[one.method]}{' of each subtask' if one.pairs and one.pairs.parts and not one.is_pooled else ''}"
         by_method.setdefault(test, []).append(f"{visible(one.id)}{pairs}{')' if pairs else ''}")
     is_one = len(by_method) == 1 and len(tested) == len(comparison.tasks) and not any(one.pairs for one in tested)
     lines += [

@@ -310,6 +310,26 @@ def logged(folder: Path, right: tuple[int, int, int], task: str = "") -> str:
     return str(folder)
 
 
+def test_samples_in_the_results_themselves_are_paired(tmp_path: Path) -> None:
+    """As in results.json of mattdepaolis/llm-evaluation `8e6e6b86`, which hold all that `simple_evaluate` returns."""
+    runs = logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (62, 75, 40))
+    beside = call(*runs)
+    for folder in map(Path, runs):
+        (file,) = folder.glob("results_*")
+        logs = {
+            log: log.name.removeprefix("samples_").removesuffix(f"_{STAMP}.jsonl") for log in folder.glob("*.jsonl")
+        }
+        held = {task: [json.loads(line) for line in log.read_text().splitlines()] for log, task in logs.items()}
+        file.write_text(json.dumps(json.loads(file.read_bytes()) | {"samples": held}))
+        for log in logs:
+            log.unlink()
+    done = call(*runs)
+    assert (done.returncode, done.stdout) == (0, beside.stdout)
+    assert "Test: McNemar's, of paired right answers: " in done.stdout
+    file.write_text(json.dumps(json.loads(file.read_bytes()) | {"samples": {"logic": [1], "sums_plus": {}}}))
+    assert "Test: Fisher's, of right answers: all tasks." in call(*runs).stdout
+
+
 def test_a_column_of_several_subtasks_is_compared_in_points_of_its_score(tmp_path: Path) -> None:
     (tmp_path / "tiny.toml").write_text(TINY)
     runs = logged(tmp_path / "a", (50, 60, 70)), logged(tmp_path / "b", (62, 75, 40))

@@ -910,7 +910,8 @@ def test_paired_leaves_count_by_their_weights() -> None:
     first, second = (MeasuredRun("run", {}, {"task": one}) for one in (task, other))
     parts = (paired_exact(40, 0, 20, 40), paired_exact(40, 10, 10, 40))
     pairs = Pairs(parts[0], "paired-exact", 200, 200, parts=parts)
-    [found] = compare(first, second, {"task": pairs}).tasks
+    [found] = (compared := compare(first, second, {"task": pairs})).tasks
+    assert "Test: McNemar's, of paired right answers of each subtask: task (200 pairs)." in comparison_text(compared)
     assert found.contrast.difference == pytest.approx(75 * parts[0].difference + 25 * parts[1].difference)
     assert (found.method, found.pairs) == ("paired-exact", pairs)
 

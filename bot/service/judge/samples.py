@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from bot.audits.samples.check import check_leaf
 from bot.audits.samples.find import find_logs, folders_of_logs, logs_of
 from bot.audits.samples.helm import STATES, STATISTICS
+from bot.audits.samples.inline import write_logs
 from bot.audits.samples.pairs import pairs_between
 from bot.evaluation.compare import MeasuredRun, Paired
 from bot.evaluation.discovery import ListedFile
@@ -73,7 +74,8 @@ class LogsBeside:
             return {}
         with TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
             one, other = (
-                {leaf: log for each in side for leaf, log in self.logs(*each, Path(scratch)).items()} for side in sides
+                {leaf: log for each in side for leaf, log in self._logs_or_own(*each, Path(scratch)).items()}
+                for side in sides
             )
             return pairs_between(first, second, (one, other), sides[0][-1][1].format)
 
@@ -83,6 +85,14 @@ class LogsBeside:
             return find_logs(self.root / place.candidate.path, result, self.folder)
         copies = self._reader(place).copies(result, place.path, scratch)
         return {leaf: copy for _, leaves, copy in copies if isinstance(copy, Path) for leaf in leaves}
+
+    def _logs_or_own(self, place: Place, result: Result, scratch: Path) -> dict[str, Path]:
+        """The logs of the result at a place by leaf, else the samples that it has in itself."""
+        found = self.logs(place, result, scratch)
+        if found or place.candidate.limit or result.format != "lm-eval-0.4":
+            return found
+        content = place.read(place.candidate.files[0].path, place.max_bytes) or b""
+        return write_logs(content, result, Path(mkdtemp(dir=scratch)))
 
     def _reader(self, place: Place) -> LogSamples:
         at = (place.source, place.commit)

@@ -1,0 +1,33 @@
+"""The samples in a result of lm-evaluation-harness itself, where people write all that `simple_evaluate` returns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from bot.evaluation.result import Result
+
+NAMED = b'"samples"'  # in every file that has them
+
+
+class _Whole(msgspec.Struct):
+    samples: dict[str, Any] = {}
+
+
+def write_logs(content: bytes, result: Result, folder: Path) -> dict[str, Path]:
+    """The samples of each leaf that a result holds, as logs in a folder; none of a leaf without a list of records."""
+    if NAMED not in content:
+        return {}
+    try:
+        held = msgspec.json.decode(content, type=_Whole).samples
+    except msgspec.DecodeError:
+        return {}
+    found = {}
+    for place, leaf in enumerate(result.leaves):
+        rows = held.get(result.original_keys.get(leaf, leaf))
+        if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
+            found[leaf] = folder / f"{place}.jsonl"
+            found[leaf].write_bytes(msgspec.json.Encoder().encode_lines(rows))
+    return found
