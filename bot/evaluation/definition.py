@@ -78,20 +78,21 @@ class Remembered(Generic[T]):
 
     def __init__(self, derive: Callable[..., T]) -> None:
         self.derive = derive
-        self.kept: dict[tuple[Any, ...], T] = {}
+        self.kept: dict[bytes | tuple[Any, ...], T] = {}
 
     def __call__(self, value: Any, *further: Any) -> T:
         try:
             spelled = ENCODE(value)
         except (OverflowError, UnicodeEncodeError):  # an integer of more than 64 bits, or half a character
             spelled = json.dumps(value).encode()
-        found = self.kept.get((spelled, *further))
+        key = (spelled, *further) if further else spelled
+        found = self.kept.get(key)
         if found is None:
             found = self.derive(value, *further)
             if len(self.kept) >= REMEMBERED:
                 self.cache_clear()
             if len(spelled) <= LONGEST_REMEMBERED:
-                self.kept[spelled, *further] = found
+                self.kept[key] = found
         return found
 
     def cache_clear(self) -> None:
@@ -298,6 +299,15 @@ def definition_of(result: Result, leaf_key: str) -> Fields | None:
     if digest in result.definitions:
         return {result.asked[place].field: result.asked[place] for place in result.definitions[digest]}
     return {field: AskedField(field, value) for field, value in _shipped("definitions").get(digest, {}).items()}
+
+
+def field_of(result: Result, leaf_key: str, field: str) -> AskedField | None:
+    """One field of a leaf's definition; None where the file does not record it."""
+    digest = result.leaves[leaf_key].definition if leaf_key in result.leaves else ""
+    if digest in result.definitions:
+        return next((one for place in result.definitions[digest] if (one := result.asked[place]).field == field), None)
+    value = _shipped("definitions").get(digest, {}).get(field)
+    return None if value is None else AskedField(field, value)
 
 
 def is_whole(definition: Fields) -> bool:

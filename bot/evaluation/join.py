@@ -233,14 +233,15 @@ def _candidate(verdict: Verdict) -> JoinCandidate:
         leaves.setdefault(measurement.required.leaf.id, []).append(measurement)
     errors = [found for found in verdict.findings if found.is_error or found.waived]
     faulty = {error.task for error in errors}
+    outside = {one.required.leaf.id for found in leaves.values() for one in found if not _is_in_range(one)}
     sound: Leaves = {}
     shown: Leaves = {}
     blocked: dict[str, tuple[str, ...]] = {}
     for leaf_id, found in leaves.items():
         is_faulty = "" in faulty or found[0].required.task.id in faulty
         about = [error for error in errors if _is_about(error, found[0])] if is_faulty else []
-        is_number = all(map(_is_in_range, found))
-        if is_number and not any(error.is_error for error in about):
+        is_number = leaf_id not in outside
+        if is_number and not [error for error in about if error.is_error]:
             sound[leaf_id] = found
             continue
         blocked[leaf_id] = tuple(dict.fromkeys(error.rule for error in about))

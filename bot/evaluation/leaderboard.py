@@ -279,12 +279,19 @@ class Leaderboard(DeclarationModel):
 
         A form that names all leaves of its files has no other.
         """
-        barred = {one for one, key in leaf.keys.items() if "|" in key}
-        accepted = tuple([one for one in self.harness.formats if self._can_have(one, leaf)]) or self.harness.formats
-        if barred:
-            named = [one.formats for one in self.harness.definitions if leaves_like_any(one.leaves, leaf.id)]
-            barred = {one for formats in named for one in formats} or barred
-        return tuple(one for one in accepted if one in barred) or accepted
+        return self._formats_by_leaf[leaf.id]
+
+    @cached_property
+    def _formats_by_leaf(self) -> Mapping[str, tuple[str, ...]]:
+        found = {}
+        for _, leaf in self.leaves():
+            barred = {one for one, key in leaf.keys.items() if "|" in key}
+            accepted = tuple([one for one in self.harness.formats if self._can_have(one, leaf)]) or self.harness.formats
+            if barred:
+                named = [one.formats for one in self.harness.definitions if leaves_like_any(one.leaves, leaf.id)]
+                barred = {one for formats in named for one in formats} or barred
+            found[leaf.id] = tuple(one for one in accepted if one in barred) or accepted
+        return found
 
     @cached_property
     def forms(self) -> frozenset[str]:

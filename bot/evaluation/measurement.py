@@ -12,7 +12,7 @@ import msgspec
 
 from bot.evaluation.aggregates import is_mean_of_proportions, right_answers, samples_behind, whole
 from bot.evaluation.benchmarks.catalogue import catalogue
-from bot.evaluation.definition import AcceptedDefinition, declared_definition, definition_of, text_of
+from bot.evaluation.definition import AcceptedDefinition, declared_definition, field_of, text_of
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats.fields import arguments
 from bot.evaluation.formats.sameness import in_one_spelling, value_of
@@ -274,9 +274,7 @@ def _refuses(required: RequiredMetric, result: Result, given: Mapping[str, str])
     texts = [text_of(value) for value in accepted]
     if accepted and all(texts):
         return not any(_includes(arguments(value_of(text))[0], given) for text in texts)
-    if not accepted or required.leaf_key not in result.leaves:
-        return False
-    recorded = (definition_of(result, required.leaf_key) or {}).get(GENERATION)
+    recorded = field_of(result, required.leaf_key, GENERATION) if accepted else None
     return recorded is not None and recorded.digest not in {one.digest for one in accepted}
 
 
@@ -295,8 +293,7 @@ def accepted_gen_kwargs(leaderboard: Leaderboard, result: Result) -> dict[str, A
     is_other, tasks = refuses_gen_kwargs(leaderboard, result), _accepted_generation(leaderboard, result.format)
     names = set(arguments(value_of(result.settings.get("gen_kwargs", "")))[0])
     for leaf_key, accepted in tasks:
-        own = definition_of(result, leaf_key) if leaf_key in result.leaves else None
-        recorded = own.get(GENERATION) if own else None
+        recorded = field_of(result, leaf_key, GENERATION)
         if recorded is not None and recorded.digest not in accepted:
             is_other, there = True, _members(text_of(recorded))
             names |= {name for one in accepted.values() for name in one if one[name] != there.get(name)}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.evaluation.definition import LONGEST_VALUE, canonical, differences
+from bot.evaluation.definition import LONGEST_VALUE, canonical, definition_of, differences, field_of
 from bot.evaluation.finding import Finding
 from bot.evaluation.formats import (
     Content,
@@ -133,6 +133,15 @@ def test_a_value_is_compared_24_levels_deep() -> None:
 
     assert canonical(nested(24, 1)) != canonical(nested(24, 2))
     assert canonical(nested(25, 1)) == canonical(nested(25, 2))
+
+
+@pytest.mark.parametrize("description", ["", "Answer as a pirate does."])
+def test_a_field_alone_is_that_of_the_whole_definition(description: str) -> None:
+    result = parse_result(dumps(patched({f"/configs/{LEAF}/description": description})))
+    whole = definition_of(result, LEAF)
+    assert whole
+    assert {name: field_of(result, LEAF, name) for name in DECIDING} == {name: whole.get(name) for name in DECIDING}
+    assert field_of(result, "no_such_leaf", "description") is None
 
 
 def test_both_values_are_shown_where_they_differ() -> None:

@@ -109,6 +109,7 @@ def commit_of(git_hash: str) -> DatedCommit | None:
     return fit[0] if len(fit) == 1 else None
 
 
+@lru_cache(maxsize=256)
 def order_of(release: str) -> tuple[int, ...]:
     """A sort key of a release number: 0.4.9.1 comes after 0.4.9 and before 0.4.10."""
     return tuple(map(int, release.split(".")))

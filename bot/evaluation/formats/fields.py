@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from hashlib import sha256
 from math import inf, isfinite
 from typing import Any, NamedTuple
@@ -121,13 +122,18 @@ def arguments(value: object) -> tuple[dict[str, str], str]:
                    json.dumps(inner, ensure_ascii=False) for key, inner in texts.items() if key in value}  # fmt: skip
         return texts, ",".join(f"{key}={inner}" for key, inner in spelled.items())
     args = text(value)
+    return (_pairs if len(args) <= LONGEST_SETTING else _pairs.__wrapped__)(args), args
+
+
+@lru_cache(maxsize=16)  # of one file they are asked for again and again
+def _pairs(args: str) -> dict[str, str]:
     if NESTED.search(args) is None:
-        return dict(ARGUMENT.findall(args)), args
+        return dict(ARGUMENT.findall(args))
     found = {}
     for part in _parts(args[:MOST_ARGUMENTS]):
         if match := ARGUMENT_OF.match(part):
             found[match[1]] = _unquoted(match[2].strip())
-    return found, args
+    return found
 
 
 ARGUMENT_OF = re.compile(r"\s*([A-Za-z_]\w*)\s*=(.*)", re.DOTALL)

@@ -151,9 +151,8 @@ def parse(content: Content) -> Result:
 def deciding(recorded: dict[str, Any]) -> dict[str, Any]:
     """The fields that decide, of those that are not null; NONE for one that was left out."""
     functions = [name for name, value in recorded.items() if type(value) is str and value[:1] == "<"]
-    lost = [name for name in FUNCTIONS if recorded.get(name) == {}]
-    config = {**recorded, **{name: FUNCTION for name in functions if _is_address(recorded[name])}}
-    config |= dict.fromkeys(lost, FUNCTION)
+    lost = [name for name in FUNCTIONS if name in recorded and recorded[name] == {}]
+    config = recorded | dict.fromkeys([*lost, *(name for name in functions if _is_address(recorded[name]))], FUNCTION)
     found = {**config, "metric_list": _options(config.get("metric_list"))}
     if data := table(config.get("dataset_kwargs")):
         found["dataset_kwargs"] = _without(without_secrets(data), "trust_remote_code")
@@ -277,7 +276,7 @@ def _leaves(
     results, configs = content.results or EMPTY, {key: table(config) for key, config in _configs(content).items()}
     fewshot, versions, counts = (content.table(name) or EMPTY for name in ("n-shot", "versions", "n-samples"))
     directions = content.table("higher_is_better") or EMPTY
-    told = {key: _told([*map(one.get, DECIDING)], "target_delimiter" in one) for key, one in configs.items()}
+    told = {key: _told([*map(one.get, DECIDING), "target_delimiter" in one]) for key, one in configs.items()}
     # The rules judge no stop word but a full stop.
     judges_stops = ["."] in [words[:1] for *_, words in told.values()]
     leaves = {}
@@ -305,8 +304,12 @@ def _leaves(
 
 
 @Remembered
-def _told(values: list[Any], has_delimiter: bool) -> ToldOfTask:  # noqa: FBT001 - of `Remembered`
-    """What the values of the fields that decide say of a task; a delimiter that is null is none, one left out usual."""
+def _told(recorded: list[Any]) -> ToldOfTask:
+    """What the values of the fields that decide say of a task, the last of which tells whether it has a delimiter.
+
+    One that is null is none, one that is left out is the usual one.
+    """
+    *values, has_delimiter = recorded
     config = {name: value for name, value in zip(DECIDING, values, strict=True) if value is not None}
     asked = digested(deciding(config)) if config else ("", ())
     stops = items(table(config.get("generation_kwargs")).get("until"))

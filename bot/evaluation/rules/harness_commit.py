@@ -9,6 +9,7 @@ directory, which may be the user's own repository.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -169,12 +170,17 @@ def named_version(harness: HarnessVersion, versions: Collection[str]) -> str:
     return next((one for one in versions if is_same_commit(sha, one)), "")
 
 
-def development_of(harness: HarnessVersion, named: str, versions: Iterable[str]) -> str:
+def development_of(harness: HarnessVersion, named: str, versions: frozenset[str]) -> str:
     """The release after the one that a file records, "" if there is none.
 
     A copy of the repository calls itself by the last release while it has what comes with the next.
     """
-    if harness.version is None or not RELEASE.fullmatch(named):
+    return "" if harness.version is None else _release_after(named, versions)
+
+
+@lru_cache(maxsize=256)
+def _release_after(named: str, versions: frozenset[str]) -> str:
+    if not RELEASE.fullmatch(named):
         return ""
     later = [one for one in versions if RELEASE.fullmatch(one) and order_of(one) > order_of(named)]
     return min(later, key=order_of, default="")
