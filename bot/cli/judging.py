@@ -496,10 +496,18 @@ def _measured(parsed: list[Parsed], unread: list[UnreadPath], places: list[Place
         raise CallError(
             f"no result to draft a declaration from in {read}{without}{_reasons(unread)}{'' if known else NO_FORM}"
         )
-    others = [one.path for one in unread if one.kind == OTHER.id and PurePosixPath(one.path).suffix.lower() in LAYOUTS]
+    others = [
+        one.path
+        for one in unread
+        if (one.kind == OTHER.id or PROPOSES in one.why) and PurePosixPath(one.path).suffix.lower() in LAYOUTS
+    ]
     if others:
         share = f"{len(others)} of {counted(len(parsed) + len(unread), 'file')}"
         warn(visible(f"{share} in no format that is read: {examples(others)}; of these alone {PROPOSES}"))
+        warn(
+            "for one board of both, copy its [[formats]], [[tasks]] and [models] into this declaration, and the id of "
+            "its form into `formats` of [harness]"
+        )
     return Measured(measured, places, bool(faulty))
 
 

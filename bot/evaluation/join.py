@@ -182,7 +182,7 @@ def _join(key: RowKey, verdicts: Sequence[Verdict], leaderboard: Leaderboard, fa
         blocked=_blocked(candidates, picked),
         repeats=tuple(_repeats(compared)) if len(compared) > 1 else (),
         left_out={
-            file.verdict.path: _setting_unlike(file, files)
+            file.verdict.path: _setting_unlike(file, files, leaderboard)
             for file in sorted(others, key=lambda one: one.age, reverse=True)
         },
         prompts=_prompts(files, others),
@@ -401,14 +401,23 @@ def _other_weights(candidates: Iterable[JoinCandidate]) -> str:
     return ""
 
 
-def _setting_unlike(other: JoinCandidate, files: Sequence[JoinCandidate]) -> str:
-    """The first setting that a file has otherwise than those of a row, else both harnesses; "" where these agree."""
+def _setting_unlike(other: JoinCandidate, files: Sequence[JoinCandidate], leaderboard: Leaderboard) -> str:
+    """The first setting that a file has otherwise than those of a row, else both harnesses; "" where these agree.
+
+    Of two formats only what both say differs.
+    """
     results = [one.verdict.result for one in (other, *files) if one.verdict.result is not None]
     theirs, ours = (settings_of(results[0]), settings_of(results[1]))
-    for name in sorted(theirs.keys() | ours.keys()):
+    is_of_other = all(one.format != results[0].format for one in results[1:])
+    for name in sorted(theirs.keys() & ours.keys() if is_of_other else theirs.keys() | ours.keys()):
         if theirs.get(name) != ours.get(name):
             their, our = (f"is {shown(one[name])}" if name in one else "is not set" for one in (theirs, ours))
             return f"{name} {their}, {our} in the row"
+    if is_of_other and not all(
+        are_apart(one, its, leaderboard) for one, its in product(_sources(files), _sources([other]))
+    ):
+        fix = "a form that names its leaves has no others"
+        return f"both {shown(results[0].format)} and {shown(results[1].format)} may have its tasks; {fix}"
     harnesses = [one.harness.version or one.harness.git_hash or "unknown" for one in results[:2]]
     their, our = map(shown, harnesses)
     return f"the harness is {their}, {our} in the row" if their != our else ""

@@ -166,7 +166,7 @@ def _said_of(content: PageContent, row: BoardRow) -> str:
             more, worse = row.worst - 2, content.ranked - row.worst
             others = f" and {counted(more, 'other')}" if more > 0 else ""
             than = f"; better than {worse:,}" if worse else ""
-            named = other.entry.model.id or "(no name)"
+            named = content.named(other.entry)
             beside = f"{tested.side} in {tested.wins} of {tested.tasks} tasks, p = {tested.p:.3f}"
             return f"Not separable from {named} ({beside}){others}{than}."
     _, _, rest = said.partition("; ")

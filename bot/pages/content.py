@@ -126,6 +126,11 @@ class PageContent:
             found |= {key: ends[key] if times[text] > 1 else text for key, text in said.items()}
         return found
 
+    def named(self, entry: Entry) -> str:
+        """The model of a row in a sentence, with what tells it from others of that model."""
+        told = self.setups.get(entry.key)
+        return f"{entry.model.id or '(no name)'}{f' ({told})' if told else ''}"
+
     def others_of(self, entry: Entry) -> list[BoardRow]:
         """The best other rows of the model of a row."""
         return [row for row in self.rows_of[entry.model.id][: OTHERS + 1] if row.entry.key != entry.key][:OTHERS]

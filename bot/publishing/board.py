@@ -34,6 +34,7 @@ from bot.publishing.entry import Entry, EntrySamples, Remark
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
 from bot.publishing.over_tasks import is_better, ranges_over_tasks
 from bot.reporting.escape import brief, inert
+from bot.reporting.scores import NamedRow, row_names
 
 if TYPE_CHECKING:
     from bot.audits.score_table import PublishedTable
@@ -323,11 +324,17 @@ def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
     if row.rank is None or row.worst is None:
         return ""
     tied = row.worst - row.rank
-    names = (
-        [other.entry.model.id or "(no name)" for other in _tied(row, rows, tied)] if tied <= ROWS_OF_A_SENTENCE else []
-    )
+    names = _told_apart([row, *_tied(row, rows, tied)])[1:] if tied <= ROWS_OF_A_SENTENCE else []
     others = Standing(row.rank - 1, ranked - row.worst, ranked - 1, len(rows) - 1, row.is_over_tasks)
     return _rank_words(row.entry, others, names)
+
+
+def _told_apart(rows: Sequence[BoardRow]) -> list[str]:
+    """The models of some rows, with what tells those of one model apart."""
+    models = [row.entry.model for row in rows]
+    if len({one.id for one in models}) == len(models):
+        return [one.id or "(no name)" for one in models]
+    return row_names(NamedRow(one.id, one.revision, one.precision, one.chat_template) for one in models)
 
 
 def proposed_rank(entry: Entry, others: Standing) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from bot.evaluation.finding import counted
+from bot.evaluation.finding import counted, examples
 from bot.evaluation.rounding import half_up
 from bot.publishing.board import rank_entries
 from bot.publishing.entry import Entry, digest_of
@@ -26,7 +26,7 @@ class PlannedRow(msgspec.Struct, frozen=True):
     """One row: its average before and after (points; None if it has none), and why it changes, or cannot be there.
 
     Ranks are ranges as the board shows them, "" if they were not asked for. `values` says what would be written,
-    where that is not the average.
+    where that is not the average; `lacks` names subtasks without which a row has no average.
     """
 
     key: str
@@ -39,6 +39,7 @@ class PlannedRow(msgspec.Struct, frozen=True):
     ranks_before: str = ""
     ranks_after: str = ""
     values: str = ""
+    lacks: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -114,6 +115,7 @@ def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str
         after.average if after else None,
         reason if action in {"changed", "removed"} else "",
         f"{was}>{becomes}",
+        lacks=examples(after.coverage.missing) if after is not None and after.average is None else "",
     )
 
 
@@ -192,5 +194,8 @@ def plan_lines(plan: Plan) -> list[str]:
     lines = [f"{plan.target}: {counts}, {plan.unchanged} unchanged{declined}{named}"]
     lines += [f"  {reason}: {counted(count, 'row')}" for reason, count in plan.reasons.items()]
     for action in listed:
-        lines += [f"  {action}  {row.key}  {average_change(row)}" for row in plan.having(action)]
+        lines += [
+            f"  {action}  {row.key}  {average_change(row)}{f', lacks {row.lacks}' if row.lacks else ''}"
+            for row in plan.having(action)
+        ]
     return lines

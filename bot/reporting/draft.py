@@ -335,6 +335,8 @@ def _normalization(task: Task) -> str:
     if task.normalize == "leaf":
         return "each subtask from guessing to 100, then the plain mean"
     pooled = "pooled" if task.aggregation == "size-weighted" else "mean"
+    if not task.higher_is_better:
+        return f"value from {task.lower_bound} (worst) to {task.upper_bound} (best)"
     bound = f" from {task.lower_bound}" if task.lower_bound else ""
     return ("value" if len(task.leaves) == len(task.metrics) == 1 else f"{pooled} value") + f"{bound} to 100"
 

@@ -480,3 +480,14 @@ def test_languages_in_the_file_of_each_task_are_no_models_and_its_folder_is() ->
     assert (form.keys["files"], form.keys["model"]) == ("{model}/{set}.json", "{model}")
     assert str(form.values[0].keys["leaf"]).startswith("{set} ")
     assert form.models[0] == "acme__atlas-7b"
+
+
+def test_a_key_called_model_counts_before_a_token_also_where_it_has_paths() -> None:
+    files = {
+        f"{name[-3:]}.json": {
+            "humaneval": {"pass@1": x},
+            "config": {"eos": "<|endoftext|>", "tasks": "humaneval", "model": f"/scratch/a/b/c/d/{name}"},
+        }
+        for name, (x, _) in MODELS.items()
+    }
+    assert next(draft_forms(as_bytes(files))).keys["model"] == "config.model"

@@ -148,3 +148,14 @@ def test_an_argument_that_a_form_cannot_say_blocks_no_join(text: str) -> None:
     ours = joules(numbers={"energy": 2.5})
     (row,) = judged({"sums.json": sums(args=",max_length=512"), "joules.json": ours}, text).rows
     assert (row.status, row.left_out) == ("accepted", {})
+
+
+def test_a_file_that_lies_there_and_does_not_join_is_named_with_the_reason() -> None:
+    text = FREE.replace("[[formats]]", f"{SPANS}[[formats]]", 1)
+    ours = joules(numbers={"energy": 2.5}, commit=ONE, chat=True)
+    (row,) = judged({"sums.json": sums(), "joules.json": ours}, text).rows
+    told = {one.rule: one for one in row.findings}
+    left = "joules.json" if row.lead.path == "sums.json" else "sums.json"
+    assert f"{left} has it and does not join" in told["missing-task"].message
+    assert "may have its tasks" in told["settings-differ"].message
+    assert told["settings-differ"].hint == "measure all tasks with the same settings"

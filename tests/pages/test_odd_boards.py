@@ -135,6 +135,20 @@ def test_two_rows_of_one_model_can_be_told_apart() -> None:
             assert address.removeprefix("../").partition("#")[0] in site
 
 
+def test_sentences_tell_rows_of_one_model_apart() -> None:
+    one, two, three = [
+        replace(named(entry, "org/model", precision), average=50.0 - place, stderr=1.0)
+        for place, (entry, precision) in enumerate(zip(generated(3), ("float16", "bfloat16", "4bit"), strict=True))
+    ]
+    ranges = rank_ranges([50.0, 49.0, 48.0], [1.0, 1.0, 1.0])
+    entries = (one, two, three)
+    rows = tuple(BoardRow(i, *ranks, e) for i, (ranks, e) in enumerate(zip(ranges, entries, strict=True), start=1))
+    said = rank_sentence(rows[0], rows, 3)
+    assert "not separable from org/model (bfloat16" in said
+    lead = text(Site(PageContent(Board(declared(), rows))), "index.html")
+    assert "org/model (float16, plain) is first with" in " ".join(lead.replace("\u200b", "").split())
+
+
 def test_the_sentence_of_a_row_says_what_chance_leaves() -> None:
     one, two, three = generated(3)
     entries = (replace(one, average=50.0, stderr=1.0), replace(two, average=49.0, stderr=1.0))

@@ -55,6 +55,7 @@ def test_what_happens_to_a_row(before: Entry | None, after: Entry | None, action
         averages(after),
         reason,
         digest,
+        lacks="sums_times" if after is HOLE else "",
     )
 
 
@@ -204,3 +205,8 @@ def test_the_rank_of_a_row_before_and_after() -> None:
 def test_so_many_rows_may_go_without_a_person(limit: int | str, rows: int, expected: int) -> None:
     assert not is_beyond(expected, limit, lambda: rows)
     assert is_beyond(expected + 1, limit, lambda: rows)
+
+
+def test_a_row_without_an_average_says_what_it_lacks() -> None:
+    lines = plan_lines(Plan("t", "b", (planned_row(KEY, None, HOLE, ""),)))
+    assert lines[-1].endswith("– → –, lacks sums_times")

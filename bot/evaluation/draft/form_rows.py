@@ -27,9 +27,9 @@ MODEL_KEYS = ("model_name", "model", "model_id", "model_name_or_path", "model_pa
               "model_key", "model_slug", "display_name", "name", "system", "tool_name", "agent_name", "system_name",
               "method_name", "submission_name", "submission", "participant", "extractor", "id", "agent", "method",
               "solver", "engine", "checkpoint")  # fmt: skip
-OF_TASKS = frozenset({"task", "task_name", "dataset", "dataset_name", "benchmark", "benchmark_name", "domain", "subset",
-                      "category", "language", "lang", "split", "subtask", "metric", "metric_name", "main_score",
-                      "version", "task_version", "status", "mode", "problem", "question", "suite",
+OF_TASKS = frozenset({"task", "task_name", "tasks", "dataset", "dataset_name", "benchmark", "benchmark_name",
+                      "domain", "subset", "category", "language", "lang", "split", "subtask", "metric", "metric_name",
+                      "main_score", "version", "task_version", "status", "mode", "problem", "question", "suite",
                       "difficulty"})  # fmt: skip
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 PATH_ID = re.compile(r"[\w.-]*[^\W_]__[^\W_][\w.-]*")  # an id in the name of a folder, such as acme__atlas-7b
@@ -39,6 +39,8 @@ FILE_NAME = re.compile(r"\.(json|jsonl|ya?ml|csv|tsv|md|txt|html?|py|toml|gz|zip
 HASH = re.compile(r"[0-9a-f]{16,}|[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f-]+", re.IGNORECASE)
 STAMP = re.compile(r"\d{6}|\d{4}-\d\d")  # a date in the name of a file
 TIME = re.compile(r"(?:19|20)\d\d([-_./])\d{1,2}\1\d{1,2}(?:[T _-][\d:_.-]+)?")  # one that is not written as ISO has it
+TOKEN = re.compile(r"<[^<>]*>|\[[A-Z]+\]")  # of a tokenizer, such as <|endoftext|>
+OF_MODELS = frozenset(MODEL_KEYS[:7])  # keys at which a path is that of a model
 LONGEST_NAME, MOST_WORDS = 120, 9
 UNNAMED = -20  # how sure a way without a place for the model is
 FROM_PATH, BY_KEY, OTHER_TEXT = -6, 0, -8
@@ -236,7 +238,8 @@ def _named(rows: DraftedRows) -> Iterator[NamedRows]:
     found: dict[str, dict[int, str]] = {}
     for number, row in enumerate(rows.rows):
         for place, text in texts_in(row.value):
-            if is_name(text):
+            is_path = text.startswith("/") and last_key(place) in OF_MODELS
+            if is_name("/".join(PurePosixPath(text).parts[-2:]) if is_path else text):
                 found.setdefault(place, {})[number] = text
         for name, text in row.names.items():
             if name == "model" and number_of(text)[0] is not None:
@@ -267,7 +270,8 @@ def is_name(text: str) -> bool:
         len(text) <= LONGEST_NAME
         and "\n" not in text
         and "://" not in text
-        and text[0] not in "/.~"
+        and text[:1] not in {"", "/", ".", "~"}
+        and TOKEN.fullmatch(text) is None
         and without_provider(text).count("/") <= 3
         and len(text.split()) <= MOST_WORDS
         and FILE_NAME.search(text) is None

@@ -38,7 +38,7 @@ from bot.evaluation.rules.rule import RowCase, Violation, Violations, every_task
 from bot.evaluation.task import Leaf
 from bot.evaluation.verdict import Verdict
 
-UNSAID = "not recorded"
+UNSAID, TEMPLATE = "not recorded", "chat template"
 
 
 @rule(Severity.ERROR)
@@ -74,7 +74,10 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     hint, command = _advice(case, missing, keys, has_metric=other is not None)
     own = {result.format, format_of(result.format).writes}
     own |= {one for one in formats if format_of(one).writes == result.format}
-    if own.isdisjoint(formats) and format_of(formats[0]).rerun is None:
+    unjoined = _unjoined(case, missing)
+    if own.isdisjoint(formats) and unjoined:
+        hint, command = "mend what keeps that file out, which `settings-differ` says", ""
+    elif own.isdisjoint(formats) and format_of(formats[0]).rerun is None:
         hint, command = f"add a result of it; the board's others are of {format_of(formats[0]).title}", ""
     elif own.isdisjoint(formats):
         known = format_of(formats[0])
@@ -88,7 +91,7 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     elsewhere, remedy = _elsewhere(case, missing)
     at = other.result if other is not None and other.result is not None else result
     return Violation(
-        _message(missing, keys, at) + elsewhere,
+        _message(missing, keys, at) + (f"; {shown(unjoined)} has it and does not join" if unjoined else elsewhere),
         f"if it is the same model: {remedy}; else {hint}" if remedy else hint,
         at.pointer_to("leaves") if whole and len(keys) > 1 else at.pointer_to("leaf", keys[0]),
         task.id,
@@ -130,6 +133,14 @@ def _with_other_metric(case: RowCase, missing: list[RequiredMetric]) -> Verdict 
         and all(_has_other_metric(result, required) for required in missing)
     ]
     return max(found, key=lambda one: one.date, default=None)
+
+
+def _unjoined(case: RowCase, missing: list[RequiredMetric]) -> str:
+    """The path of the newest sound file of the row's key that has all these leaves and does not join; "" for none."""
+    wanted = {required.leaf.id for required in missing}
+    left_out = [one for path in case.row.left_out for one in case.verdicts if one.path == path and one.measurements]
+    has = ({found.required.leaf.id for found in one.measurements.present} for one in left_out if one.measurements)
+    return next((one.path for one, leaves in zip(left_out, has, strict=True) if wanted <= leaves), "")
 
 
 def _has_other_metric(result: Result, required: RequiredMetric) -> bool:
@@ -174,7 +185,11 @@ def _elsewhere(case: RowCase, missing: list[RequiredMetric]) -> tuple[str, str]:
     """
     ours, wanted = case.row.key, {required.leaf.id for required in missing}
     for key, leaves in case.others.items():
-        unlike = [(name, here, there) for name, here, there in settings_apart(ours, key) if here != there]
+        unlike = [
+            (name, "" if name == TEMPLATE and case.row.model.chat_template is None else here, there)
+            for name, here, there in settings_apart(ours, key)
+            if here != there
+        ]
         if unlike and wanted & leaves:
             told = [
                 f"the {name} is {shown(there) or UNSAID} there and {shown(here) or UNSAID} here"
@@ -193,12 +208,15 @@ def settings_apart(ours: RowKey, theirs: RowKey) -> Iterator[tuple[str, str, str
     yield "revision", ours.revision, theirs.revision
     yield "precision", ours.precision, theirs.precision
     here, there = ("used" if key.chat_template else "not used" for key in (ours, theirs))
-    yield "chat template", here, there
+    yield TEMPLATE, here, there
 
 
 def _remedy(case: RowCase, called: str, name: str, value: str) -> str:
-    """How to say the revision or the precision that a file of the model leaves out; "" where nothing can."""
+    """How to say the revision, precision or template that a file of the model leaves out; "" where nothing can."""
     model, board = case.row.key.model, case.leaderboard
+    if name == TEMPLATE:
+        of_form = case.result.format in {one.id for one in board.formats}
+        return f"`chat_template = {str(value == 'used').lower()}` in its `[[formats]]`" if of_form else ""
     if name == "precision":
         is_declared = value in PRECISIONS and board.id not in shipped()
         return f'the maintainer declares `precision = "{value}"` for the board' if is_declared else ""

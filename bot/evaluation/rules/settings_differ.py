@@ -47,7 +47,9 @@ def settings_differ(case: RowCase) -> Violations:
         told = f"; in the first {why}" if why else ""
         advised = advised_version(row.result.harness, row.result.format, (), case.leaderboard, case.facts)
         harness = advised.title if advised else "the same release of the harness"
-        hint = f"measure all tasks with {harness} and the same settings"
+        formats = {one.result.format for one in case.verdicts if one.result is not None and one.path in left_out}
+        is_of_other = row.result.format not in formats  # whose tasks the row's harness may not have
+        hint = f"measure all tasks with {'' if is_of_other else f'{harness} and '}the same settings"
         if row.status == "accepted":
             hint = f"nothing needs to be done, the row is complete; for other numbers {hint}"
         yield Violation(
