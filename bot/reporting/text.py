@@ -31,7 +31,10 @@ SCREEN = 40  # lines; a longer text is grouped by cause
 ROWS_SHOWN, MESSAGES_SHOWN, NAMES_SHOWN, COLUMNS_SHOWN = 10, 2, 3, 10  # of a grouped text
 COMMIT = 40  # letters of a whole one
 OF_ONE_ROW = 6  # messages of one rule, all of which are shown
-VERSION = re.compile(r"(?: \([^()]*\))?:$")  # how the hint of a command ends
+# How the hint of a command ends: with a version, what else must be measured, and what to add.
+OF_COMMAND = re.compile(
+    r"(?: \((?:lm-eval|[^\s()]+/[^\s()]+) [^()]*\)| with all other tasks: |; if the model needs its own code|:$).*"
+)
 REPLACED = "replaced by {file}; nothing needs to be done"
 BESIDE = "Submit the new files beside the others, in the same folder; keep the old ones unless all is measured again."
 ABOVE = "the command above does it"
@@ -303,7 +306,7 @@ def _told(finding: Finding, row: Row) -> Finding:
     """A finding without its command, where the one list of the row's commands has what it asks for."""
     if row.repair is None or not (finding.command and finding.is_error):
         return finding
-    return replace(finding, hint=f"{VERSION.sub('', finding.hint)}, by the commands at the end", command="")
+    return replace(finding, hint=f"{OF_COMMAND.sub('', finding.hint)}, by the commands at the end", command="")
 
 
 def _repair_lines(repair: Repair) -> Iterator[str]:

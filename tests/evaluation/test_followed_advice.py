@@ -14,7 +14,7 @@ from bot.evaluation.finding import Finding
 from bot.evaluation.formats import format_of, parse_result
 from bot.evaluation.formats.format import Rerun, calls
 from bot.evaluation.judge import judge_all
-from bot.evaluation.leaderboard import parse_leaderboard
+from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import Model
 from bot.evaluation.submission import parse_submission
 from bot.reporting.draft import draft_text
@@ -147,3 +147,30 @@ def test_log_likelihoods_are_asked_of_no_model_that_openai_gives_none_of() -> No
         named = patched({"/model_name": model, "/config/model_args": f"model={model}"}, data)
         (found,) = (one for one in judgement_of({"x.json": named}).rows[0].findings if one.rule == "missing-task")
         assert bool(found.command) == has_command
+
+
+def test_the_findings_of_a_row_name_no_release_beside_that_of_their_commands() -> None:
+    wrong = {"/n-shot/leaderboard_mmlu_pro": 0, "/versions/leaderboard_ifeval": 9.0}
+    judgement = judgement_of({"x.json": patched({**UNPINNED, "/lm_eval_version": "0.4.9.1", **wrong})})
+    assert judgement.rows[0].repair is not None
+    text = " ".join(terminal_text(judgement, Ink(colour=False), whole=True).split())
+    assert len(set(re.findall(r"\(lm-eval [\d.]+\)", text))) == 1
+    assert "measure it again, by the commands at the end" in text
+
+
+def test_a_file_of_lighteval_without_a_word_of_its_backend_has_a_command() -> None:
+    """A field `dtype` says that the weights were loaded; that of an endpoint says that they were not."""
+    rows = {"arc:challenge|25": {"acc": 0.5, "acc_stderr": stderr(0.5, 100)}}
+    board = of_lighteval({"arc:challenge|25": rows["arc:challenge|25"], "gsm8k|5": rows["arc:challenge|25"]}, {})[0]
+    for config, has_command in (({"dtype": "bfloat16"}, True), ({"dtype": "bfloat16", "reuse_existing": True}, False)):
+        (found,) = faults(judgement_of({"x.json": of_lighteval(rows, config)[1]}, board))
+        assert bool(found.command) == has_command
+        assert found.command.startswith("pip install lighteval && lighteval accelerate ") == has_command
+        assert ("there is no command" in found.hint) != has_command
+
+
+def of_lighteval(rows: dict[str, Any], config: dict[str, Any]) -> tuple[Leaderboard, dict[str, Any]]:
+    """A file of lighteval 0.13, and a board that was drafted from it."""
+    general = {"lighteval_sha": "?", "model_name": "acme/atlas", "model_config": {"model_name": "acme/atlas", **config}}
+    data = {"config_general": general, "results": rows, "versions": dict.fromkeys(rows, 0), "config_tasks": {}}
+    return drafted(data)[0], data

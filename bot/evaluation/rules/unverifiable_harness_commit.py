@@ -21,6 +21,7 @@ The commit is public: `check --online` looks it up, or declare it in `releases` 
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity
+from bot.evaluation.formats import find_format
 from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
@@ -32,12 +33,10 @@ def unverifiable_harness_commit(case: Case) -> Violations:
     """Yield a violation if the harness can be neither accepted nor refused."""
     judged = judge_harness(case.result.harness, case.leaderboard, case.facts)
     if judged.answer == "unknown" and case.takes_format:
-        harness = case.result.harness
-        is_lm_eval = harness.repository is None and (harness.git_hash or harness.name == LM_EVAL)
-        yield Violation(
-            judged.why,
-            "the result may be right; lm-eval 0.4.9 and later record their release"
-            if is_lm_eval
-            else "the result may be right; declare the versions of the tool under [[harness.accepted]]",
-            case.result.pointer_to("commit"),
-        )
+        harness, known = case.result.harness, find_format(case.result.format)
+        hint = "the board's maintainer may declare the versions of the tool under [[harness.accepted]]"
+        if known is not None and known.writes:
+            hint = f"files of {known.title} do not record the release of the harness"
+        elif harness.repository is None and (harness.git_hash or harness.name == LM_EVAL):
+            hint = "lm-eval 0.4.9 and later record their release"
+        yield Violation(judged.why, f"the result may be right; {hint}", case.result.pointer_to("commit"))

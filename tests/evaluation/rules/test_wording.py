@@ -82,7 +82,8 @@ def test_advice_is_in_the_words_of_the_tool_that_wrote_the_file() -> None:
         (run(MATH), board_of("olmes", MATH["alias"], "exact_match", chat_template="never"), "chat-template-differs",
          "run again without the chat template; there is no command: the file does not record all that its call needs"),
         (record, board_of("every-eval-ever", "arc_easy", "acc", **accepted), "unverifiable-harness-commit",
-         "the result may be right; declare the versions of the tool under [[harness.accepted]]"),
+         ("the result may be right; the board's maintainer may declare the versions of the tool under "
+          "[[harness.accepted]]")),
     ):  # fmt: skip
         findings = outcome_of(data, board).findings
         assert [found.hint for found in findings if found.rule == rule] == [hint]
