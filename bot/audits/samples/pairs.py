@@ -23,6 +23,7 @@ from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample
 from bot.errors import CallError
 from bot.evaluation.compare import MOST_QUESTIONS, LeafSource, MeasuredRun, Method, Paired, Pairs
+from bot.evaluation.formats.helm import SPLITS
 from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
 FLIPS_KEPT, ANSWER_SHOWN = 5, 200  # flips that are kept, and the characters of an answer
@@ -222,7 +223,7 @@ def _answers(log: Path, metric: str, filters: Sequence[str]) -> _Answers:
 
 def _questions(log: Path, metric: str, filters: Sequence[str]) -> Iterator[Sample | SkippedRecord]:
     """The samples that a metric is made of."""
-    wanted = metric.partition(",")[2]
+    wanted = metric.partition(",")[2] or (_split_of(log) if log.is_dir() else "")
     times: Counter[int | str | None] = Counter()
     for sample in _readable(log):
         if isinstance(sample, SkippedRecord):
@@ -234,6 +235,16 @@ def _questions(log: Path, metric: str, filters: Sequence[str]) -> Iterator[Sampl
         own = sample.filter if is_named else next(islice(filters, times[sample.doc_id] - 1, None), "")
         if not is_extra(sample) and (not wanted or own == wanted):
             yield sample
+
+
+def _split_of(run: Path) -> str:
+    """The split of a run of HELM that its means are over."""
+    found = set()
+    for sample in _readable(run):
+        found.add(sample.filter if isinstance(sample, Sample) else "")
+        if SPLITS[0] in found:
+            break
+    return next((split for split in SPLITS if split in found), "")
 
 
 def _key(sample: Sample) -> str:

@@ -19,6 +19,7 @@ from bot.audits.samples.pairs import NO_SHARED, TOO_APART, TOO_MANY, pair_logs
 from bot.evaluation.compare import MeasuredRun, MeasuredTask, Pairs, compare
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
 from bot.reporting.comparison import comparison_text
+from tests.audits.samples.test_attacks import helm_rows, write_helm
 
 STAMP = "2026-01-01T00-00-00.000000"
 
@@ -292,3 +293,19 @@ def test_no_pipe_link_or_folder_is_taken_for_a_log(tmp_path: Path) -> None:
     leaves = {name: LeafResult({}) for name in ("pipe", "folder", "link")}
     result = Result(Model(), HarnessVersion("lm-eval"), leaves, format="lm-eval-0.4")
     assert find_logs(tmp_path, result) == find_logs(tmp_path / "x", result, tmp_path) == {}
+
+
+def test_questions_of_helm_are_those_of_the_split_that_its_means_are_over(tmp_path: Path) -> None:
+    """As in a run of openai/gpt2 with `max_eval_instances: 10`: nine questions of the test split, one of validation."""
+    rows = helm_rows()
+    rows[0]["instance"]["split"] = "valid"
+    runs = [write_helm(tmp_path / name, rows, 0.2) for name in "ab"]
+    pairs = pair_logs(runs[:1], runs[1:], "exact_match")
+    assert isinstance(pairs, Pairs)
+    assert (pairs.shared, pairs.counts) == (19, (4, 0, 0, 15))
+    for row in rows:
+        row["instance"]["split"] = "valid"
+    valid = [write_helm(tmp_path / name, rows, 0.2) for name in "cd"]
+    pairs = pair_logs(valid[:1], valid[1:], "exact_match")
+    assert isinstance(pairs, Pairs)
+    assert pairs.shared == 20
