@@ -168,7 +168,11 @@ def init(
     settings = shlex.quote(str(folder / SETTINGS))
     _say_next(declared, settings)
     is_made = "://" in written_at or Path(written_at).exists()
-    warn(f"put {folder / CARD} into {written_at}{'' if is_made else ', which settle makes'}: the bot keeps its table")
+    if is_made:
+        warn(f"put {folder / CARD} into {written_at}: the bot keeps its table")
+    else:
+        warn(f"then the same without --dry-run, which makes {written_at}: copy {folder / CARD} into it and commit it")
+        warn(f"pages, once a row is merged there: leaderboard-bot site {shlex.quote(written_at)} --out site")
     if "://" in read_at + written_at:
         warn(f"to check token, rights and webhook: leaderboard-bot doctor --config {settings}")
 

@@ -51,7 +51,12 @@ def _judge(parsed: Parsed, leaderboard: Leaderboard, facts: Facts, rules: Iterab
         problem = parsed.problem or Problem("was not read")
         if PROPOSES in problem.hint and leaderboard.id not in shipped():  # who submits to it makes no board
             takes = examples([format_of(one).title for one in leaderboard.harness.formats])
-            problem = replace(problem, hint=problem.hint.replace(PROPOSES, f"{leaderboard.id} takes {takes}"))
+            problem = replace(
+                problem,
+                hint=problem.hint.replace(
+                    PROPOSES, f"{leaderboard.id} takes {takes}, and files of other layouts by a form"
+                ),
+            )
         findings = tuple(findings_of(malformed_file, problem, parsed.path, leaderboard))
         return Verdict(parsed, leaderboard, "rejected", findings, None, date)
     measurements = take_measurements(parsed.result, leaderboard, parsed.path)

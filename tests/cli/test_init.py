@@ -164,7 +164,7 @@ def test_of_folders_the_card_names_the_results_and_nothing_asks_for_tokens(tmp_p
     done = init(ours, "--results", results, "--source", results, "--to", tmp_path / "board")
     assert load_settings(ours / "bot.toml").watches[0].source == str(results)
     assert "Results are pushed to\n`scores`." in (ours / "README.md").read_text()
-    assert f"put {ours}/README.md into {tmp_path}/board, which settle makes: the bot keeps its table\n" in done.stderr
+    assert f"makes {tmp_path}/board: copy {ours}/README.md into it and commit it\n" in done.stderr
     assert "token" not in done.stderr
     (results / "atlas.json").rename(tmp_path / "atlas.json")
     on_hub = init(tmp_path / "hub", "--results", tmp_path / "atlas.json", *PLACES)

@@ -321,7 +321,7 @@ def test_a_key_with_braces_or_of_two_lines_is_left_out_and_named_and_the_other_n
     } for name, (x, y) in MODELS.items()})  # fmt: skip
     form = next(draft_forms(files))
     assert numbers(files, form) == {name[-3:]: {"solved it?": y} for name, (_, y) in MODELS.items()}
-    assert form.said[3].endswith("several lines: {model}, acc{norm}, two\N{REPLACEMENT CHARACTER}lines")
+    assert form.said[-1].endswith("several lines: {model}, acc{norm}, two\N{REPLACEMENT CHARACTER}lines")
 
 
 @pytest.mark.slow
@@ -491,3 +491,14 @@ def test_a_key_called_model_counts_before_a_token_also_where_it_has_paths() -> N
         for name, (x, _) in MODELS.items()
     }
     assert next(draft_forms(as_bytes(files))).keys["model"] == "config.model"
+
+
+def test_each_number_is_drafted_or_named_and_a_precision_is_no_model() -> None:
+    files = {
+        f"{name}/ept.json": {"joules_in": x * 9, "total_joules": x * 30, "precision": "bfloat16"}
+        for name, (x, _) in MODELS.items()
+    }
+    form = next(draft_forms(as_bytes(files)))
+    assert "{" in form.keys["model"]
+    assert [one.place for one in form.values] == ["joules_in"]
+    assert form.said[-1].endswith("for one that is: total_joules")

@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from bot.evaluation.draft.form_rows import (
+    PRECISION_KEYS,
     NamedRows,
     is_written,
     last_key,
@@ -20,6 +21,7 @@ from bot.evaluation.draft.form_sets import is_set, set_level, set_places
 from bot.evaluation.draft.form_values import NAMED, DraftedValue, drafted_values
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats.fields import precision, seconds
+from bot.evaluation.formats.numbers import number_of
 from bot.evaluation.places import as_text, key_text
 from bot.evaluation.toml_file import toml_text
 
@@ -30,13 +32,14 @@ MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
 ALIKE, SEVERAL = 5, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
 MOST_KEYS, DEEPEST_KEY = 300, 5
 UNWRITTEN = "left out, because a form cannot name keys with braces or of several lines"
+PLACES = ("value", "right", "solved", "trials", "of", "samples", "stderr", "interval")
+NO_SCORES = "no scores by their keys, and left out; add [[formats.values]] for one that is"
 REVISIONS = ("revision", "model_sha", "model_revision", "sha", "commit_hash")
 DATES = ("date", "submission_date", "timestamp", "created", "created_at", "evaluated", "eval_date", "run_date",
          "submission_time", "submitted", "submitted_at",
          "time")  # fmt: skip
 OF_CODE = re.compile(r"(^|[._])(env|environment|git|code|repo|repository|harness|framework)[._]")  # not of a model
 VERSIONS = ("version", "framework_version", "harness_version", "eval_version", "benchmark_version", "lib_version")
-PRECISION_KEYS = ("precision", "dtype", "model_dtype", "torch_dtype")
 AGENTS = ("agent", "agent_name", "scaffold", "framework")
 SETTINGS = ("temperature", "top_p", "num_fewshot", "n_shot", "shots", "max_tokens", "reasoning_effort", "thinking",
             "reasoning_enabled", "prompt", "prompt_version", "mode", "seed", "prompted")  # fmt: skip
@@ -54,7 +57,8 @@ FIELDS: dict[str, tuple[tuple[str, ...], Callable[[str], bool]]] = {
 class DraftedForm:
     """A form for files, as the keys of its table; `models` are some of the names that it finds.
 
-    `unwritten` are keys of the files that no form can name; `other` is the form of files of another layout that have
+    `unwritten` are keys of the files that no form can name, `unscored` those at the top of a measurement whose numbers
+    are not drafted; `other` is the form of files of another layout that have
     the same tasks.
     """
 
@@ -66,6 +70,7 @@ class DraftedForm:
     of: int = 0
     left_out: tuple[str, ...] = ()
     unwritten: tuple[str, ...] = ()
+    unscored: tuple[str, ...] = ()
     has_lines: bool = False
     other: DraftedForm | None = None
 
@@ -101,6 +106,7 @@ class DraftedForm:
             f"{counted(len(scores), 'kind')} of numbers at {places}",
             f"in {self.files} of {counted(self.of, 'file')}",
             *(f"TODO {one}" for one in self.todo if " other parts are like " in one),
+            *([f"{NO_SCORES}: {examples(self.unscored, 6)}"] if self.unscored else []),
             *([f"{UNWRITTEN}: {examples(self.unwritten)}"] if self.unwritten else []),
             *([f"another layout: {self.other.said[0]}", *self.other.said[1:]] if self.other else []),
         ]
@@ -199,6 +205,13 @@ def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], f
             f"write {{/{others[0]}}} into each `leaf`; if of a model, into `model`"
         )
     unwritten = dict.fromkeys(key for row in rows.rows for key in _unwritten(row.value))
+    named = [re.compile(NAMED.sub(".+", re.sub(r"[^{}\w]", ".", one))) for one in _places_in(keys, values)]
+    numbers = dict.fromkeys(
+        place
+        for row in rows.rows
+        for place, text in _scalars(row.value, deepest=0)
+        if number_of(text)[0] is not None and not any(one.fullmatch(place) for one in named)
+    )
     models = tuple(way.distinct[:3])
     found = DraftedForm(
         keys,
@@ -208,6 +221,7 @@ def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], f
         len(rows.paths),
         files,
         unwritten=tuple(unwritten),
+        unscored=tuple(numbers),
         has_lines=rows.has_lines,
     )
     above = values[0].place.rpartition(".")[0]
@@ -264,12 +278,19 @@ def _described(way: NamedRows, sets: Sequence[str]) -> dict[str, Any]:
     return keys | ({"settings": shown} if shown else {})
 
 
-def _scalars(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+def _places_in(keys: Mapping[str, Any], values: Sequence[DraftedValue]) -> Iterator[str]:
+    """The places in the table of a form, without the mark of one that may be missing."""
+    of_values = [str(value.keys[key]) for value in values for key in PLACES if key in value.keys]
+    said = [str(keys[key]) for key in (*FIELDS, "model") if key in keys and "{" not in str(keys[key])]
+    yield from (place.removesuffix("?") for place in (*of_values, *said, *keys.get("settings", ())))
+
+
+def _scalars(value: Any, place: str = "", depth: int = 0, deepest: int = 2) -> Iterator[tuple[str, str]]:
     for key, one in list(value.items())[:MOST_KEYS] if isinstance(value, dict) else ():
         at = f"{place}.{key_text(key)}" if place else key_text(key)
         if not is_written(key):
             continue
-        if isinstance(one, dict) and depth < 2:
-            yield from _scalars(one, at, depth + 1)
+        if isinstance(one, dict) and depth < deepest:
+            yield from _scalars(one, at, depth + 1, deepest)
         elif text := as_text(one):
             yield at, text

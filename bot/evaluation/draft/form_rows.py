@@ -31,6 +31,7 @@ OF_TASKS = frozenset({"task", "task_name", "tasks", "dataset", "dataset_name", "
                       "domain", "subset", "category", "language", "lang", "split", "subtask", "metric", "metric_name",
                       "main_score", "version", "task_version", "status", "mode", "problem", "question", "suite",
                       "difficulty"})  # fmt: skip
+PRECISION_KEYS = ("precision", "dtype", "model_dtype", "torch_dtype")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 PATH_ID = re.compile(r"[\w.-]*[^\W_]__[^\W_][\w.-]*")  # an id in the name of a folder, such as acme__atlas-7b
 CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -286,7 +287,7 @@ def sureness(way: NamedRows) -> float:
     if not way.model:
         return UNNAMED
     key = last_key(way.model)
-    if key in OF_TASKS:
+    if key in OF_TASKS or key in PRECISION_KEYS:
         return 2 * OTHER_TEXT
     prior = len(MODEL_KEYS) - MODEL_KEYS.index(key) if key in MODEL_KEYS and not way.model.startswith("{") else 0
     ids = sum(HUB_ID.fullmatch(one) is not None for one in way.distinct) / max(1, len(way.distinct))

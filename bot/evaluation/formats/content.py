@@ -32,7 +32,7 @@ LONGEST_POINTER = 2_000  # characters
 MARKS = (codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 LINE = re.compile(r" at line (\d+) column (\d+)$")
 LIKE_NUMBER = re.compile(r"[-+.\d]+(?:[eE][-+]?\d+)?|true|false|null|None|True|False|NaN|-?Infinity")
-PROPOSES = "`leaderboard-bot init FOLDER --results PATH` proposes where the numbers of files of any layout are"
+PROPOSES = "`leaderboard-bot init FOLDER --results PATH` drafts a form that reads files of any layout (docs/forms.md)"
 OTHER_TOOL = f"upload the result file that the harness wrote; {PROPOSES}"
 TWICE = "Detected duplicate key"  # how the error of the decoder begins
 
