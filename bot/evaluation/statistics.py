@@ -44,7 +44,7 @@ class Contrast:
 
     @property
     def smallest(self) -> float | None:
-        """The smallest difference that a test of 5 % would show with a power of 80 %; None without an error.
+        """The smallest difference that a test of 5 % would show with a power of 80 % at most; None without an error.
 
         None also of so few questions that no difference has a p below 5 %. These are 2.8 standard errors where the
         interval reaches 1.96 to both sides; the interval also knows of an error where all answers of both are wrong.

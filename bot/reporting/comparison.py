@@ -461,6 +461,7 @@ def comparison_json(
         "recorded_once": [_setting_object(one) for one in comparison.recorded_once],
         "only": [list(tasks) for tasks in comparison.only],
         "is_same": comparison.is_same,
+        "limits": [_limit_object(one) for one in comparison.limits],
         "over_tasks": _over_tasks_object(over_tasks(comparison)),
         "unexplained": comparison.unexplained,
         "tasks": [_object(one) for one in comparison.tasks],
@@ -481,6 +482,12 @@ def comparison_json(
 
 def _setting_object(one: SettingDifference) -> dict[str, Any]:
     return {"name": one.name, "values": list(one.values), "tasks": list(one.tasks)}
+
+
+def _limit_object(limit: RunLimit | None) -> dict[str, Any] | None:
+    if limit is None:
+        return None
+    return {"least": limit.least, "most": limit.most, "asked": limit.asked, "whole": limit.whole or None}
 
 
 def _over_tasks_object(test: OverTasks | None) -> dict[str, Any] | None:

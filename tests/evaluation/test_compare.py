@@ -430,6 +430,10 @@ def test_that_a_run_was_limited_is_said_first() -> None:
         f"The row there asked only the first question of each task (3 of 750 in all), {full} "
         f"The new row asked only the first 20 questions of each task (60 of 900 in all), {full} "
     )
+    assert comparison_json(compare(run(toys()), few))["limits"] == [
+        None,
+        {"least": 20.0, "most": 20.0, "asked": 60, "whole": 900},
+    ]
     assert "asked only" not in sentence_of(compare(run(toys()), run(limited(4, 4))))
 
 
