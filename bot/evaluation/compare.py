@@ -319,12 +319,13 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         raise CallError(f"the two have no task in common: {has}")
     differing, equal = _settings(first, second, shared)
     breaking = {task: one.effect.partition(" (")[0] for one in differing if one.breaks for task in one.tasks}
-    limits = [run.of_leaves.get("limit", {}) for run in (first, second)]
+    limited = [run.of_leaves.get("limit", {}) for run in (first, second)]
     tests = {}
     for task in shared:
         one, other = _alike(first.tasks[task], second.tasks[task])
         is_lent = False
-        if said_of(limits[0], one.leaves) == said_of(limits[1], other.leaves):
+        limits = [said_of(said, task.leaves) or "none" for said, task in zip(limited, (one, other), strict=True)]
+        if limits[0] == limits[1]:
             had = (one.counts, other.counts)
             one, other = _with_questions(one, other), _with_questions(other, one)
             is_lent = had != (one.counts, other.counts)
