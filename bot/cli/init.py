@@ -8,7 +8,7 @@ import re
 import shlex
 import sys
 import tomllib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from importlib.util import find_spec
@@ -17,6 +17,7 @@ from typing import Annotated, Any
 
 import tomlkit
 import typer
+from msgspec import structs
 
 from bot.cli.judging import (
     MODEL_NAME,
@@ -44,7 +45,7 @@ from bot.evaluation.identity import (
     why_unidentified,
 )
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
-from bot.evaluation.result import Model
+from bot.evaluation.result import Model, Result
 from bot.evaluation.row_key import key_of
 from bot.evaluation.toml_file import unfinished_keys
 from bot.platforms.git.repository import Repository, root_of
@@ -276,10 +277,12 @@ def _drafted(
     """
     measured = measured_at(paths)
     results = measured.results(board.names)
-    of_form = _named_by_form([one.model for one in results.values()]) if measured.form else {}
+    forms = {str(one.keys["id"]) for one in measured.form.both} if measured.form else set()
+    harness = {path: one for path, one in results.items() if one.format not in forms}
+    of_form = _named_by_form([one.model for one in results.values() if one.format in forms])
     unnamed = [one.model for one in results.values() if why_unidentified(one.model) and not is_served(one.model)]
     unnamed = [one for one in unnamed if one.id not in of_form]
-    proposed = [] if of_form else proposed_names(results)
+    proposed = proposed_names(harness if of_form else results)
     if of_form:
         warn(f"names without an organization are ids of this board: {examples([visible(one) for one in of_form])}")
     if unnamed:
@@ -294,13 +297,13 @@ def _drafted(
     _warn_of_uncommitted(paths, results, source)
     from bot.cli.adopt import form_of, source_of
 
-    draft = draft_of(list(results.values()))
+    draft = draft_of([_as_beside(one, harness.values()) if one.format in forms else one for one in results.values()])
     form = measured.form.text if measured.form else ""
     if chosen:
         draft = only_tasks(draft, chosen)
         numbers = {number for task in draft.tasks for number in task.numbers}
         form = form_of(measured, measured.form, numbers) if measured.form else ""
-    elif measured.form and len(draft.tasks) > MOST_TASKS:
+    elif measured.form and not harness and len(draft.tasks) > MOST_TASKS:
         measured, draft = _outermost(measured.form, measured, draft, board.names)
         form = measured.form.text if measured.form else ""
     if draft.others:
@@ -312,6 +315,22 @@ def _drafted(
     root, patterns = source_of(paths, endings(results))
     patterns = patterns if source == root else tuple(f"**/{name}" for name in endings(results))
     return declaration, patterns, measured
+
+
+def _as_beside(result: Result, others: Iterable[Result]) -> Result:
+    """A result of a form with what those of a harness say of its model, where they say one thing: it joins them."""
+    model = result.model
+    said = {
+        (one.model.revision, one.model.precision, one.model.chat_template)
+        for one in others
+        if one.model.id == model.id and model.revision in {"", one.model.revision}
+    }
+    if len(said) != 1:
+        return result
+    revision, precision, template = said.pop()
+    template = template if model.chat_template is None else model.chat_template
+    told = structs.replace(model, revision=revision, precision=model.precision or precision, chat_template=template)
+    return structs.replace(result, model=told)
 
 
 def _outermost(

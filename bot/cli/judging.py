@@ -244,7 +244,8 @@ def warn_of_rejected(shown: str, declared: str, measured: Measured, names: Mappi
         judged += several if not judged or len(judged) + len(several) <= MOST_JUDGED else []
     board = parse_leaderboard(declared, "board", "board.toml")
     judgement = Judge(board, datetime.now(UTC).date(), names=names).judge(judged, commit_dates(measured.places))
-    parted = in_parts_text([one.result for one in found if one.result], shown)
+    told = {one.path: one.result for one in judgement.verdicts}  # what files beside it say of its model, too
+    parted = in_parts_text([known for one in found if (known := told.get(one.path) or one.result)], shown)
     if said := judged_text(judgement, len(measured.read), parted) or parted:
         warn(f"{shown}: {visible(said)}")
 
@@ -387,7 +388,7 @@ def measured_ways(
     if problems and not drafted:
         raise CallError(f"no form reads these files; {problems[0]}")
     if not drafted:
-        yield _measured(parsed, unread, places)
+        yield _measured(parsed, unread, places, is_alone=is_model is not None)
 
 
 def is_pattern(path: str) -> bool:
@@ -481,8 +482,26 @@ def _of_any_layout(places: Iterable[Place]) -> dict[str, bytes]:
     return found
 
 
-def _measured(parsed: list[Parsed], unread: list[UnreadPath], places: list[Place]) -> Measured:
-    """What was measured; warn of each faulty file. Raises CallError for none."""
+def _with_form(found: Measured, paths: Collection[str]) -> Measured | None:
+    """The same with the files at these paths, which no format reads, by one form that reads most of them."""
+    from bot.evaluation.draft.form_draft import draft_forms
+
+    places = [one for one in found.places if one.name in paths]
+    for form in islice(draft_forms(_of_any_layout(places)), MOST_OTHERS):
+        others, _ = read_by(form.of_layout, places)
+        if 2 * len({file_of(one.path) for one in others.read}) > len(places):
+            known = [one for one in found.places if one.name not in paths]
+            return replace(others, read=[*found.read, *others.read], places=[*known, *others.places])
+    return None
+
+
+def _measured(
+    parsed: list[Parsed], unread: list[UnreadPath], places: list[Place], *, is_alone: bool = False
+) -> Measured:
+    """What was measured; warn of each faulty file. Raises CallError for none.
+
+    Unless formats are to read `is_alone`, a form is drafted for the files that they do not read.
+    """
     faulty = [one for one in parsed if one.result is None]
     _warn_of(faulty)
     measured = [one for one in parsed if one.result is not None and one.result.leaves]
@@ -501,6 +520,9 @@ def _measured(parsed: list[Parsed], unread: list[UnreadPath], places: list[Place
         for one in unread
         if (one.kind == OTHER.id or PROPOSES in one.why) and PurePosixPath(one.path).suffix.lower() in LAYOUTS
     ]
+    found = Measured(measured, places, bool(faulty))
+    if others and not is_alone and (both := _with_form(found, others)) is not None:
+        return both
     if others:
         share = f"{len(others)} of {counted(len(parsed) + len(unread), 'file')}"
         warn(visible(f"{share} in no format that is read: {examples(others)}; of these alone {PROPOSES}"))
@@ -508,7 +530,7 @@ def _measured(parsed: list[Parsed], unread: list[UnreadPath], places: list[Place
             "for one board of both, copy its [[formats]], [[tasks]] and [models] into this declaration, and the id of "
             "its form into `formats` of [harness]"
         )
-    return Measured(measured, places, bool(faulty))
+    return found
 
 
 def endings(results: Mapping[str, Result]) -> tuple[str, ...]:

@@ -326,11 +326,25 @@ def test_files_of_two_layouts_get_a_form_each(folder: Path) -> None:
 
 
 def test_files_in_no_format_beside_results_that_are_read_are_named(folder: Path) -> None:
-    (folder / "runs" / "own.json").write_text(json.dumps({"model": "acme/atlas-7b", "scores": {"retail": 57.5}}))
+    (folder / "runs" / "own.json").write_text(json.dumps({"model": "acme/atlas-7b", "note": "no number"}))
     (folder / "runs" / "run.json").write_bytes(result())
     status, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
     assert status == 0, stderr
     assert "1 of 2 files in no format that is read: runs/own.json; of these alone `leaderboard-bot init" in stderr
+
+
+def test_files_of_a_harness_and_of_a_form_are_drafted_as_one_board(folder: Path) -> None:
+    for number, model in enumerate(MODELS):
+        own = {"model_name": model, "precision": "bf16", "scores": {"retail": 0.5 + number / 10}}
+        (folder / "runs" / f"own-{number}.json").write_text(json.dumps(own))
+        (folder / "runs" / f"run-{number}.json").write_bytes(result(model))
+    status, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
+    assert status == 0, stderr
+    board = load_leaderboard("board/board.toml")
+    assert set(board.harness.formats) == {"lm-eval-0.4", "own"}
+    status, stdout, _ = bot("check", "runs", "--leaderboard", "board/board.toml")
+    count = len(MODELS)
+    assert stdout.splitlines()[-1] == f"{count} rows from {2 * count} files: {count} accepted; 0 errors", stdout
 
 
 def test_means_of_tasks_and_counts_are_columns_beside_them_and_other_layouts_are_left_alone(
