@@ -59,6 +59,7 @@ from bot.publishing.tables.adopt import (
     match_columns,
     mean_of,
     name_column,
+    noted,
     one_row_each,
     printed,
     rows_by_numbers,
@@ -571,7 +572,7 @@ def _columns(
             value = {"value": f"columns.{name}.value"}
             if one.reading.is_fraction:
                 value["unit"] = "percent" if one.column.is_percent else "proportion"
-            columns.append(MappingColumn(one.column.column_path, value | printed(one.column), one.note))
+            columns.append(MappingColumn(one.column.column_path, value | printed(one.column), noted(one)))
         else:
             beside = f"{one.column.label.lower()} raw" in labels
             columns.append(task_column(one, tasks[name], beside_raw=beside))

@@ -167,3 +167,16 @@ def test_names_of_api_models_as_the_table_has_them_are_ids_of_the_board(tmp_path
     new = identified(parse_submission("new.json", {"": record("brandnew-1", (1.0, 2.0))}), {}, declared)
     assert new.result is not None
     assert why_unidentified(new.result.model) == ""
+
+
+def test_a_new_number_gets_the_most_decimals_that_a_column_prints(tmp_path: Path) -> None:
+    values = {f"acme/wren-{number}b": (float(100 * (number % 2)), 10.25 + number) for number in range(1, 31)}
+    values["acme/wren-7b"] = (92.86, 17.25)
+    rows = "".join(f"| {model} | {one} | {two:.2f} |\n" for model, (one, two) in values.items())
+    done = adopted(tmp_path, HEAD + rows, values=values)
+    assert done.exit_code == 0, done.output
+    text = (tmp_path / "ours" / "bot.toml").read_text()
+    said, line = text.split("\n")[[one.startswith("reading = ") for one in text.split("\n")].index(True) - 1 :][:2]
+    assert said == "# its numbers have 1 to 2 decimals, new ones the most"
+    assert line.endswith("decimals = 2 }")
+    assert "30 of 30 rows reproduced" in done.output

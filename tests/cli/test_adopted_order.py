@@ -56,7 +56,7 @@ def test_rows_from_small_models_to_large_ones_say_nothing_of_what_is_better(tmp_
 @pytest.mark.parametrize(
     ("heading", "is_more", "todo"),
     [
-        ("Wrong%", False, "100 is drafted as the value that is worth nothing"),
+        ("Wrong%", False, "the worst percentage"),
         ("Refused%", True, "neither its name nor the table tells"),
         ("Right", True, ""),
     ],

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from bot.evaluation.draft.form_draft import DraftedForm, draft_forms
+from bot.evaluation.draft.tasks import draft_of
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.submission import parse_submission
 from tests.evaluation.test_form_mutations import mutations
@@ -208,6 +209,26 @@ def test_many_keys_with_the_runs_of_a_question_each_are_trials_and_no_tasks() ->
     assert [one.keys for one in form.values] == [{"trials": "runs.{question}[*].auto.scores.ok", "leaf": "ok"}]
     searched = {one.place for one in next(draft_forms(as_bytes(files), {"atlas", "borea"}.__contains__)).values}
     assert searched == {"runs.{question}[*].auto.scores.ok", "runs.{question}[-1].auto.scores.ok"}
+
+
+def test_a_rate_of_faults_is_a_share_and_counts_where_all_else_is_equal() -> None:
+    rates = {"atlas": 12.1, "borea": 9.3, "heron": 8.7}
+    files = {
+        f"{name}.json": {
+            "model_name": name, "hhem_version": f"2.{place}", "torch_version": "2.6", "threads": 3 + place,
+            "hallucination_rate": rate, "answer_rate": 100.0, "word_error_rate": rate / 10,
+        }
+        for place, (name, rate) in enumerate(rates.items())
+    }  # fmt: skip
+    form = next(draft_forms(as_bytes(files)))
+    units = {one.place: one.keys["unit"] for one in form.values}
+    assert units == {"hallucination_rate": "percent", "answer_rate": "percent", "word_error_rate": "plain"}
+    assert form.keys["settings"] == ["hhem_version"]
+    made = DeclaredForm.model_validate(form.table).format
+    parsed = [parse_submission(path, {"": data}, forms=[made]) for path, data in as_bytes(files).items()]
+    draft = draft_of([one.result for one in parsed if one.result is not None])
+    assert [task.keys["id"] for task in draft.tasks] == ["hallucination_rate"]
+    assert {one["id"] for one in draft.columns} == {"answer_rate", "word_error_rate"}
 
 
 def test_numbers_of_two_units_below_equal_names_are_two_places() -> None:

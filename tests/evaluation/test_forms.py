@@ -161,6 +161,18 @@ def test_a_text_that_may_be_several_numbers_is_none(text: str) -> None:
     assert [rule for rule, _, _ in faults(judgement)] == ["misread-place"]
 
 
+def test_a_number_that_is_no_percent_is_not_missing_too_and_asks_for_no_file_of_a_harness() -> None:
+    first = 'value = "v"\nleaf = "retail"\nmetric = "pass^1"\nunit = "percent"'
+    board = one_form(f'{first}\n[[formats.values]]\nvalue = "w"\nleaf = "b"', 'model = "m"')
+    judgement = judged(board, {"m": "x/y", "v": 190, "w": 0.5})
+    found = {one.rule for some in (*judgement.verdicts, *judgement.rows) for one in some.findings}
+    assert "misread-place" in found
+    assert "missing-task" not in found
+    problem = parse(board, {"m": "x/y", "v": 190}).problem
+    assert problem is not None
+    assert problem.hint.startswith("mend the file")
+
+
 @pytest.mark.parametrize("gap", [None, "", "-", "N/A", "null", "—"])
 def test_a_gap_is_no_value_and_no_fault(gap: Any) -> None:
     board = one_form('value = "v"\nleaf = "a"\n[[formats.values]]\nvalue = "w"\nleaf = "b"', 'model = "m"')

@@ -43,6 +43,11 @@ VERSIONS = ("version", "framework_version", "harness_version", "eval_version", "
 AGENTS = ("agent", "agent_name", "scaffold", "framework")
 SETTINGS = ("temperature", "top_p", "num_fewshot", "n_shot", "shots", "max_tokens", "reasoning_effort", "thinking",
             "reasoning_enabled", "prompt", "prompt_version", "mode", "seed", "prompted")  # fmt: skip
+# What scored the answers: a judge, or its version, as `hhem_version`; the version of a program or a layout is none.
+JUDGE = re.compile(
+    r"(^|_)(judge|grader|evaluator|scorer)(_(model|name|id|version))?$"
+    r"|^(?!.*(python|torch|transformers|cuda|vllm|driver|lib|library|package|schema|format|file|api|client|os)_version$)\w+_version$"
+)
 # The keys that a field may have, and what its texts are.
 FIELDS: dict[str, tuple[tuple[str, ...], Callable[[str], bool]]] = {
     "revision": (REVISIONS, lambda text: len(text) >= 7),
@@ -274,6 +279,8 @@ def _described(way: NamedRows, sets: Sequence[str]) -> dict[str, Any]:
         if found := next((at for at in asked if all(map(is_it, texts[at]))), ""):
             keys[name] = found if len(texts[found]) == count else f"{found}?"
     settings = {at for key in SETTINGS for at in places.get(key, ())}
+    judges = (at for key, some in places.items() if JUDGE.search(key) and key not in VERSIONS for at in some)
+    settings |= {at for at in judges if at not in keys.values() and f"{at}?" not in keys.values()}
     shown = [at if len(texts[at]) == count else f"{at}?" for at in [at for at in texts if at in settings][:6]]
     return keys | ({"settings": shown} if shown else {})
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from bot.evaluation.benchmarks.catalogue import catalogue
 from bot.evaluation.draft.form_rows import MOST_ELEMENTS, NamedRows, is_alike, is_name, is_written, words_of
-from bot.evaluation.draft.scales import FEW_POINTS, is_less_better, is_speed, may_be_counts
+from bot.evaluation.draft.scales import FEW_POINTS, is_less_better, is_share_of_faults, is_speed, may_be_counts
 from bot.evaluation.formats.form_reading import outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
@@ -47,7 +47,7 @@ ERRORS = ("stderr", "se", "sem", "std_err", "standard_error")
 NO_SCORE = re.compile(
     r"(^|_)(version|date|year|month|number|eps|epsilon|timestamp|seed|id|ids|size|params|parameters|num|n|count|counts|"
     r"total|temperature|top_p|top_k|max|batch|epoch|epochs|rank|index|samples|stderr|se|sem|std|stdev|ci|"
-    r"ci95|runs|lower|upper|lo|low|high|gpus?|workers?|length|limit|k|trials?|attempts?|iterations?|turns?|calls?|steps?|"
+    r"ci95|runs|lower|upper|lo|low|high|gpus?|workers?|threads?|processes|cpus?|cores?|length|limit|k|trials?|attempts?|iterations?|turns?|calls?|steps?|"
     r"horizon|seasonality|confidence|possible|tier|threshold|cutoff|bootstrap|intensity|sentinel|dimensions?|context|"
     r"concurrency|multiplier|timeout|retries|costs?|price|pricing|usd|dollars?|seconds?|secs?|ms|minutes?|hours?|time|latency|duration|runtime|walltime|tokens?)(_|$)"
     r"|^(few_?)?shots?$"  # `mmlu_fewshot` is a score
@@ -630,7 +630,7 @@ def _value(
     if metrics or (metric and leaf != metric):
         keys["metric"] = metrics[0] if metrics else metric
     names = [metric or place, *(named[1].texts if named else ())]
-    is_plain = is_less_better(names[0]) or is_speed(names[0]) or any(map(is_less_better, names[1:]))
+    is_plain = any(is_less_better(one) and not is_share_of_faults(one) for one in names) or is_speed(names[0])
     keys["unit"], todo = ("plain", "") if is_plain else _unit(node, metric, way)
     is_one_list = way.place.count("[*]") <= 1 and not way.place.startswith("[*]")
     beside = _count_beside(metric, siblings, is_alone=not way.told)

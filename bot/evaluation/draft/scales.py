@@ -32,6 +32,7 @@ QUALITY = (
 MEAN = r"avg|average|mean|overall"
 MORE_IS_BETTER, IS_QUALITY = re.compile(rf"(^|_)({QUALITY}|{MEAN})(_|$)"), re.compile(rf"(^|_)({QUALITY})(_|$)")
 IS_RIGHT = re.compile(r"(^|_)(passed|correct|right|solved|resolved)(_|$)")
+PER_WORD = re.compile(r"(^|_)(word|char|character|phone|phoneme|token)s?_error_rate(_|$)|(^|_)gap(_|$)")
 SHARE = re.compile(r"(^|_)(rate|ratio|pct|percent|percentage|share)(_|$)")
 # Names of how much a model did until it was done: fewer may be better, or a sign that it gave up.
 EFFORT = re.compile(
@@ -53,6 +54,11 @@ def is_less_better(*names: str) -> bool:
     """Tell whether names say that less is better; an arrow in one of them decides."""
     arrows = re.findall("[↑↓]", " ".join(names))
     return "↓" in arrows if arrows else _has(LESS_IS_BETTER, *names) and not is_speed(*names)
+
+
+def is_share_of_faults(name: str) -> bool:
+    """Tell whether a name says that less is better of a share of all; more errors than words are possible."""
+    return is_less_better(name) and _has(SHARE, name) and not _has(PER_WORD, name)
 
 
 def is_speed(*names: str) -> bool:

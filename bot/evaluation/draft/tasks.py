@@ -143,6 +143,9 @@ def draft_of(
     if not columns:
         scores = [one for one in known if not is_beside(one)]
         scores = scores if any(map(_is_surely_more, scores)) else [*known]  # an unknown metric beside errors may be one
+        faults = [one for one in known if says_less(one) and _is_varied(one) and share_of(one.leaves[0])]
+        if faults and len(known) > 1 and not any(map(_is_varied, scores)):  # a score that all models share ranks none
+            scores = faults
         further = _further_metrics(scores)
         totals = [one for one in scores if one.leaves[0].key not in further and _is_total(one, scores)]
         beside = [*totals, *(one for one in known if one not in scores or one.leaves[0].key in further)]
@@ -198,6 +201,11 @@ def _is_total(column: DraftColumn, columns: Sequence[DraftColumn]) -> bool:
         and bool(own)
         and all(len(some) > 1 and min(some) <= own[model] <= max(some) for model, some in several.items())
     )
+
+
+def _is_varied(column: DraftColumn) -> bool:
+    """Tell whether the column has several values."""
+    return len(set(column.leaves[0].values)) > 1
 
 
 def _by_model(column: DraftColumn) -> dict[RowKey, float]:

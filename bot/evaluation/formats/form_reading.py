@@ -40,6 +40,7 @@ RIGHT = frozenset({"pass", "passed", "success", "correct", "right", "resolved", 
 WRONG = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "unresolved", "false", "no", "error", "timeout"})
 SWITCH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 EACH_LINE = parse_place("[*]")
+MEND = "mend the file; where all files are so, mend the form in the declaration"
 EVENLY = "run each question equally often, or take one run of each in the form, such as the last, runs[-1]"
 
 
@@ -221,9 +222,9 @@ class FormReader:
         said = next((one for result in results for one in result.misread if one.is_error), None)
         if said is not None:
             why = f"has no number of the form {self.form.id}: the place {said.place} {said.why}"
-            return MalformedResult(why, pointer=said.pointer)
+            return MalformedResult(why, pointer=said.pointer, hint=said.hint or MEND)
         places = examples([value.place.text for value in self.form.values])
-        return MalformedResult(f"has no number of the form {self.form.id}: nothing is at {places}")
+        return MalformedResult(f"has no number of the form {self.form.id}: nothing is at {places}", hint=MEND)
 
     def say(self, place: str, why: str, match: Match, *, is_error: bool = True, hint: str = "") -> None:
         """Note that a place does not give what it should, and what to do where the rule cannot say it."""

@@ -20,6 +20,7 @@ All files have it: correct the place or its unit.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity
+from bot.evaluation.formats.form_reading import MEND
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 
@@ -28,5 +29,4 @@ def misread_place(case: Case) -> Violations:
     """Yield one violation for each place that cannot be believed."""
     for one in case.result.misread:
         if one.is_error:
-            hint = "mend the file; where all files are so, mend the form in the declaration"
-            yield Violation(f"the place {one.place} {one.why}", hint, one.pointer)
+            yield Violation(f"the place {one.place} {one.why}", one.hint or MEND, one.pointer)

@@ -58,7 +58,7 @@ def missing_task(case: RowCase) -> Violations:
     ]
     pairs = [(one.result, one.measurements) for one in (row.lead, *case.verdicts)]
     has_some = any(result and measured and has_some_leaf(result, measured) for result, measured in pairs)
-    if not has_some and not row.blocked:
+    if not has_some and not row.blocked and (missing or not misread):
         yield _nothing(case)
         return
     for found in grouped((required.task.id, required) for required in missing).values():

@@ -28,4 +28,5 @@ def unmatched_place(case: Case) -> Violations:
     places = case.facts.unmatched.get(case.path, ())
     if places:
         message = f"in no file is a number at {examples(places)} of the form {case.result.format}"
-        yield Violation(message, "mend the place in the declaration, or leave the value out of the form")
+        hint = "add the number to the file; if no result has it, mend the place in the declaration"
+        yield Violation(message, hint)

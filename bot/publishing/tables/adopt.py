@@ -23,7 +23,7 @@ from bot.evaluation.task import Task
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.edit import order_of, says
 from bot.publishing.tables.find import FoundTable, ModelFiles, NumberColumn, form_of, is_remarked, number_columns
-from bot.publishing.tables.fit import number_in
+from bot.publishing.tables.fit import decimals_of, number_in
 from bot.publishing.tables.mapping import TableFormat
 from bot.publishing.tables.order import FEWEST, directed
 from bot.publishing.tables.rows import RANKS
@@ -402,12 +402,25 @@ def task_column(one: Matched, declared: Task, *, beside_raw: bool) -> MappingCol
     keys: dict[str, Any] = {"value": f"tasks.{declared.id}.{'score' if is_score else 'raw'}"}
     if reading.is_fraction and (not column.is_percent or not is_score):
         keys["unit"] = "percent" if column.is_percent else "proportion"
-    return MappingColumn(column.column_path, keys | printed(column), one.note)
+    return MappingColumn(column.column_path, keys | printed(column), noted(one))
+
+
+def noted(one: Matched) -> str:
+    """The note of a matched column, and that a new number gets as many decimals as any has where they vary."""
+    column = one.column
+    fewest = min(decimals_of(number) for number in column.numbers.values())
+    vary = (
+        f"its numbers have {fewest} to {column.most_decimals} decimals, new ones the most"
+        if column.most_decimals
+        else ""
+    )
+    return "; ".join(filter(None, (one.note, vary)))
 
 
 def printed(column: NumberColumn) -> dict[str, Any]:
     """How the numbers of a column are written."""
-    keys: dict[str, Any] = {} if column.decimals is None else {"decimals": column.decimals}
+    decimals = column.most_decimals or column.decimals
+    keys: dict[str, Any] = {} if decimals is None else {"decimals": decimals}
     if column.template is not None:
         keys["template"] = column.template
     if column.of is not None:

@@ -328,7 +328,8 @@ class NumberColumn:
     """A column of numbers as it is printed.
 
     `numbers` are those of rows that have one; where counts stand beside each, they are shares of `of`. `decimals` is
-    None where the file has full doubles. `is_percent` says that its values reach above 1, or have a percent sign.
+    None where the file has full doubles; `most_decimals` has more of them where zeros at the end tell that the others
+    are left out (`100.0` beside `92.86`). `is_percent` says that its values reach above 1, or have a percent sign.
     `template` is what stands around the number, None where the cell is a number alone. `gaps` are the texts of rows
     without a number. `fault` says why the bot cannot write such cells, "" if it can.
     """
@@ -341,6 +342,7 @@ class NumberColumn:
     gaps: tuple[str, ...]
     fault: str = ""
     of: int | None = None
+    most_decimals: int | None = None
 
     @property
     def label(self) -> str:
@@ -425,7 +427,10 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     linked = sum("](" in cell for row in read if isinstance(cell := cells[row], str))
     fault = f"'{brief(odd[0], 40)}' is among its cells, and is no number" if odd else ""
     fault = fault or (MIXED if common.count("#") > 1 and not of else LINKED if linked * 2 >= len(read) else "")
-    return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault, of)
+    keeps_zeros = any(number.as_tuple().digits[-1] == 0 for number in read.values() if number.as_tuple().exponent)
+    is_mixed = decimals is not None and keeps_zeros and decimals < places[-1] <= FEW_DECIMALS
+    most = places[-1] if is_mixed else None
+    return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault, of, most)
 
 
 def _of_shares(texts: Sequence[str]) -> int | None:
