@@ -84,6 +84,7 @@ from bot.reporting.draft import draft_text
 from bot.reporting.escape import brief, visible
 from bot.service.judge.facts import Judge
 
+FEWEST_NAMED = 3  # models whose names begin alike, if others of the board will, too
 NEARLY = 0.8  # of the cells that the best reading of the results gives
 MOST_TRIED = 10  # tables of one file, the one that names most models first
 UPDATE = '# Rows that are there may change; with "refuse" only those that the bot wrote itself.'
@@ -258,13 +259,15 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
     if not matching.matched:
         raise CallError(f"{table.shown}: {_nothing_matched(matching, rows, readings, measured)}")
     names = _names(rows, found, {one.model.id for one in models})
+    naming = measured.form and _naming(measured.form, names, models)
+    known_names = {**called, **names} if naming else called
     judged = {file_of(one.path) for one in read}
     dates = commit_dates(with_commits(in_repositories(one for one in places if file_of(one.name) in judged)))
 
     def drafted(shown: Matching, leads: Collection[Matched] = ()) -> _Drafted:
-        text, accessors = _declared(shown, parsed, names, known, measured, leads=leads)
+        text, accessors = _declared(shown, parsed, names, known, measured, naming=naming, leads=leads)
         declared = parse_leaderboard(text, "board", "board.toml")
-        judgement = Judge(declared, datetime.now(UTC).date(), names=called).judge(read, dates)
+        judgement = Judge(declared, datetime.now(UTC).date(), names=known_names).judge(read, dates)
         board = JudgedTable(table, found, rows, judgement, names)
         return _Drafted(text, board, _columns(board, shown, keys, accessors))
 
@@ -280,7 +283,9 @@ def adopt(table: TableFile, results: Sequence[str], like: str, at: str, called: 
             draft = drafted(matching, leads)
         else:
             ranking = f"TODO: {OWN_AVERAGE}"
-            draft = replace(draft, text=_declared(matching, parsed, names, known, measured, todo=OWN_AVERAGE)[0])
+            draft = replace(
+                draft, text=_declared(matching, parsed, names, known, measured, naming=naming, todo=OWN_AVERAGE)[0]
+            )
     text, board, columns = draft.text, draft.board, draft.columns
     declared = board.judgement.leaderboard
     elsewhere = _elsewhere(table, models, found, names)
@@ -429,6 +434,16 @@ def _names(rows: Mapping[int, ModelFiles], found: FoundTable, taken: Collection[
     return names
 
 
+def _naming(form: DraftedForm, names: Mapping[str, str], models: Sequence[ModelFiles]) -> DraftedForm | None:
+    """The form that names models by its path as the table does, where all names begin alike: new ones need no line."""
+    begins = {model.removesuffix(name) for name, model in names.items()}
+    is_alike = len(begins) == 1 and len(names) >= FEWEST_NAMED and all(why_unidentified(one.model) for one in models)
+    begin = min(begins, default="")
+    if not is_alike or not begin or form.other is not None or form.keys.get("model") != "{model}":
+        return None
+    return replace(form, keys={**form.keys, "model": f"{begin}{{model}}"})
+
+
 def _numbers_shown(matching: Matching, form: DraftedForm) -> set[tuple[str, str, str]]:
     """The numbers of a form that the columns of a table show, each by form, leaf and metric."""
     return {
@@ -493,12 +508,14 @@ def _declared(
     known: Leaderboard | None,
     measured: Measured,
     *,
+    naming: DraftedForm | None = None,
     leads: Collection[Matched] = (),
     todo: str = "",
 ) -> tuple[str, dict[int, str]]:
     """The declaration, and the task or column that each matched column shows, by the number of the column's reading.
 
-    Where a column `leads`, it alone counts; `todo` is to be decided of all tasks.
+    `naming` is the form where it gives models these names itself. Where a column `leads`, it alone counts; `todo` is to
+    be decided of all tasks.
     """
     if known is not None:
         return known.text, {id(one.reading): f"tasks.{one.reading.task.id}" for one in matching.matched}
@@ -511,8 +528,9 @@ def _declared(
     draft = replace(draft_of(results, [column for column, _ in tasks], [column for column, _ in beside]), todo=todo)
     made = [f"tasks.{task.keys['id']}" for task in draft.tasks] + [f"columns.{one['id']}" for one in draft.columns]
     shown = zip(made, (*tasks, *beside), strict=True)
-    form = form_of(measured, measured.form, _numbers_shown(matching, measured.form)) if measured.form else ""
-    return draft_text(draft, names, form), {
+    drafted = naming or measured.form
+    form = form_of(measured, drafted, _numbers_shown(matching, drafted)) if drafted else ""
+    return draft_text(draft, {} if naming else names, form), {
         id(one.reading): accessor for accessor, (_, matched) in shown for one in matched
     }
 
@@ -572,7 +590,8 @@ def _columns(
             value = {"value": f"columns.{name}.value"}
             if one.reading.is_fraction:
                 value["unit"] = "percent" if one.column.is_percent else "proportion"
-            columns.append(MappingColumn(one.column.column_path, value | printed(one.column), noted(one)))
+            shown = MappingColumn(one.column.column_path, value | printed(one.column), noted(one))
+            columns.append(replace(shown, keys=None, proposed=shown.keys) if one.is_doubtful else shown)
         else:
             beside = f"{one.column.label.lower()} raw" in labels
             columns.append(task_column(one, tasks[name], beside_raw=beside))
@@ -688,6 +707,8 @@ def _column_lines(column: MappingColumn) -> Iterator[str]:
     name = toml_key(column.label) if column.label.isprintable() else toml_text(brief(column.label, 80))
     if column.keys is None:
         yield f"# {'TODO ' if column.note != FILLED else ''}{name}: {brief(column.note, 300)}"
+        if column.proposed is not None:
+            yield f"# {name} = {toml_text(column.proposed)}"
         return
     if column.note:
         yield f"# {brief(column.note, 300)}"

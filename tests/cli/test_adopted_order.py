@@ -162,3 +162,25 @@ def test_a_row_for_each_model_and_task_is_said_with_what_to_do(tmp_path: Path) -
         "its rows are of one model and one Task each: make it a table with a row for each model and a column for each"
     )
     assert (status, said in err) == (2, True), err
+
+
+def test_names_that_begin_alike_are_made_by_the_form_and_columns_of_equal_numbers_are_proposed(tmp_path: Path) -> None:
+    """Like leaderboard.csv of an olympiad, which calls each team by its folder: a new one needed a line."""
+    scores = {"01_wren": 41.25, "02_ibis": 33.5, "03_crane": 27.75, "04_heron": 19.5}
+    for name, score in scores.items():
+        (tmp_path / "submissions" / name).mkdir(parents=True)
+        data = {"score": score, "runs_evaluated": 15, "breach_rate": 0.0, "split": "test"}
+        (tmp_path / "submissions" / name / "metrics.json").write_text(json.dumps(data))
+    lines = [f"submissions/{name},{score},15,0.0000" for name, score in scores.items()]
+    (tmp_path / "board.csv").write_text("\n".join(["record,score,Runs,Breaches rate found", *lines, ""]))
+    table = ("--table", tmp_path / "board.csv", "--results", tmp_path / "submissions")
+    status, out, err = bot("init", tmp_path / "ours", *table)
+    assert (status, "4 of 4 rows reproduced to the printed digit" in out) == (0, True), out + err
+    board = load_leaderboard(str(tmp_path / "ours" / "board.toml"))
+    assert not board.models
+    assert [form.model for form in board.formats] == ["submissions/{model}"]
+    settings = (tmp_path / "ours" / "bot.toml").read_text()
+    assert '# Runs = { value = "columns.runs_evaluated.value", decimals = 0 }' in settings
+    assert 'record = "model.id"' in settings
+    judged = bot("check", tmp_path / "submissions" / "01_wren", "--leaderboard", tmp_path / "ours" / "board.toml")[1]
+    assert "accepted  submissions/01_wren" in judged

@@ -46,6 +46,7 @@ MEANS: tuple[tuple[str, Unit | None], ...] = (
 FEWEST_OF_FILES = 3  # different numbers that are no mean of other files by chance
 MOST_FURTHER = 3  # columns that tell rows of one name apart
 PLACEHOLDER = re.compile(r"(\{\{|\{model\.(?:id|name|org)\})")  # or a brace of the cell, which is doubled
+EQUAL = "{} gives its numbers, but these are all equal, which may be chance: uncomment it if it is this number"
 NOT_GIVEN = "no result gives its numbers"
 TEXTS = {  # values that are no score, and what a column is called that holds them
     "model.revision": ("sha", "revision", "commit"),
@@ -63,7 +64,8 @@ TEXTS = {  # values that are no score, and what a column is called that holds th
 class Matched:
     """A column and a reading; `fits` says for each row that it covers whether it gives the row's number.
 
-    `note` is for the maintainer. One that `is_beside` shows subtasks that another column counts.
+    `note` is for the maintainer. One that `is_beside` shows subtasks that another column counts, and one that
+    `is_doubtful` is proposed, and not mapped.
     """
 
     column: NumberColumn
@@ -71,6 +73,7 @@ class Matched:
     fits: Mapping[int, bool]
     note: str = ""
     is_beside: bool = False
+    is_doubtful: bool = False
 
     @property
     def covered(self) -> int:
@@ -113,12 +116,13 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     def order(one: Matched) -> int:
         """Means of what several other columns show come after these, and those that no group of the files has last."""
         shown = sum(other.reading.leaf_ids < one.reading.leaf_ids for other in chosen)
-        return 2 if one.reading.column is not None and one.reading.column.is_mean else int(shown > 1)
+        is_mean = one.reading.column is not None and one.reading.column.is_mean
+        return 3 if one.is_doubtful else 2 if is_mean else int(shown > 1)
 
     for choice in sorted(chosen, key=order):
         clash = next((one for one in found if _clash(one.reading, choice.reading)), None)
         if clash is None:
-            found.append(choice)
+            found.append(replace(choice, is_beside=choice.is_doubtful))
         elif _is_average(choice, found):
             unsure[choice.column.column_path] = NOT_GIVEN
         elif can_be_beside(choice.reading):
@@ -246,6 +250,11 @@ def _choose(column: NumberColumn, given: Sequence[_Given]) -> Matched | str:
     rivals = [one for one in rivals if said[id(one)] >= said[id(best)]]
     if said[id(best)][1] == WHOLE and best.fitting == best.covered and len(shown) > 1 and not rivals:
         return best  # the heading is its metric, and it gives each number
+    if len(shown) == 1 and best.fitting == best.covered and max(heading.values()) < WHOLE:
+        equal = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
+        alone = [one for one in equal if heading[id(one)] == max(heading[id(each)] for each in equal) >= WORDS]
+        if alone and len({one.reading.leaf_ids for one in alone}) == 1 and can_be_beside(alone[0].reading):
+            return replace(max(alone, key=rank), note=EQUAL.format(_said(alone[0].reading)), is_doubtful=True)
     is_sure = best.fitting > 0 and _is_sure(best, len(tried))
     if named is not None and (is_whole or not is_sure):
         clearest = max(alike, key=lambda one: (heading[id(one)], *rank(one)))
@@ -381,11 +390,15 @@ def draft_columns(matching: Matching) -> list[tuple[DraftColumn, tuple[Matched, 
 
 @dataclass(frozen=True)
 class MappingColumn:
-    """A column of the drafted mapping: its keys, None where it is left to a person; `note` is a comment above it."""
+    """A column of the drafted mapping: its keys, None where it is left to a person; `note` is a comment above it.
+
+    `proposed` are the keys that a person may give it.
+    """
 
     column_path: ColumnPath
     keys: Mapping[str, Any] | None
     note: str = ""
+    proposed: Mapping[str, Any] | None = None
 
     @property
     def label(self) -> str:
