@@ -590,7 +590,7 @@ def _columns(
             value = {"value": f"columns.{name}.value"}
             if one.reading.is_fraction:
                 value["unit"] = "percent" if one.column.is_percent else "proportion"
-            shown = MappingColumn(one.column.column_path, value | printed(one.column), noted(one))
+            shown = MappingColumn(one.column.column_path, value | printed(one.column, is_fine=one.is_fine), noted(one))
             columns.append(replace(shown, keys=None, proposed=shown.keys) if one.is_doubtful else shown)
         else:
             beside = f"{one.column.label.lower()} raw" in labels

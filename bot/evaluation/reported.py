@@ -26,6 +26,7 @@ from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.metric_kinds import is_count, is_share, kind_of
 from bot.evaluation.result import LeafResult, Result
+from bot.evaluation.rounding import significant
 from bot.evaluation.score import Scores, TaskScore, measured
 from bot.evaluation.task import Task
 
@@ -205,7 +206,7 @@ def read_reported(
         limits = _hull([_limits(column, keys) for column in columns for _, keys, _ in _metrics(column)])
         averages = _averages([column.own for column in columns if column.own], scores)
         mean, count = mean_of_tasks(list(results.values()))
-        said = f"plain mean of the {count} tasks of the files, as `compare` has it = {mean:.6g}"
+        said = f"plain mean of the {count} tasks of the files, as `compare` has it = {significant(mean)}"
         averages += [Reading(mean, "average", "", (said,), OTHER_MEAN)] if count else []
         averages += _with_unaccepted(columns, leaderboard)
         values += [replace(one, limits=limits) for one in averages]
@@ -455,7 +456,10 @@ def _member(file: str, result: Result, key: str, row: LeafResult) -> _Member:
 def _values(column: _Column) -> Iterator[Reading]:
     """Every reading of a column, as fractions."""
     if column.own is not None and column.own.score is not None:
-        said, metric = f"the leaderboard's score of {column.id} = {column.own.score:.6g}", " and ".join(column.keys)
+        said, metric = (
+            f"the leaderboard's score of {column.id} = {significant(column.own.score)}",
+            " and ".join(column.keys),
+        )
         limits = _hull([(0.0, 1.0), _limits(column, column.keys)])
         yield Reading(column.own.score / 100, column.id, metric, (said,), 0, "plain", column.leaves, limits)
     for metric, keys, cost in _metrics(column):
@@ -477,7 +481,7 @@ def _values(column: _Column) -> Iterator[Reading]:
         for row in column.rows:
             of_group = _mean_of_numbers(row, keys)
             if of_group is not None:
-                said = f"{metric} of the group's own row = {of_group:.6g}"
+                said = f"{metric} of the group's own row = {significant(of_group)}"
                 total = column.cost + cost + OTHER_MEAN
                 yield Reading(of_group, column.id, metric, (said,), total, "plain", column.leaves, limits, is_share)
 
@@ -529,11 +533,15 @@ def _means(column: _Column, values: Sequence[float]) -> Iterator[_Way]:
         missing = (row.unscored or 0) + (row.errored or 0)
         if missing and asked:
             without = f"{missing} of {asked + missing} samples have no score"
-            yield from _scales(values[0], bounds[0], (f"raw value {values[0]:.6g}; {without}",), 0)
+            yield from _scales(values[0], bounds[0], (f"raw value {significant(values[0])}; {without}",), 0)
             value = values[0] * asked / (asked + missing)
-            yield value, (f"raw value {values[0]:.6g}", f"{without}; counted as 0 = {value:.6g}"), OTHER_MEAN
+            yield (
+                value,
+                (f"raw value {significant(values[0])}", f"{without}; counted as 0 = {significant(value)}"),
+                OTHER_MEAN,
+            )
             return
-        yield from _scales(values[0], bounds[0], (f"raw value {values[0]:.6g}",), 0)
+        yield from _scales(values[0], bounds[0], (f"raw value {significant(values[0])}",), 0)
         return
     yield from _mean_readings(values, bounds, [], "", 0)
     if all(sizes) and len(set(sizes)) > 1:
@@ -558,17 +566,17 @@ def _mean_readings(
     raw = _mean(values, sizes)
     kind = "mean over the samples" if sizes else "plain mean"
     said = f"{kind} of {len(values)} subtasks{f' without {left_out}' if left_out else ''}"
-    yield from _scales(raw, bounds[0] if len(set(bounds)) == 1 else (0.0, 1.0), (f"{said} = {raw:.6g}",), cost)
+    yield from _scales(raw, bounds[0] if len(set(bounds)) == 1 else (0.0, 1.0), (f"{said} = {significant(raw)}",), cost)
     if any(guess for guess, _ in bounds):
         plain = [_normalized(one, by) for one, by in zip(values, bounds, strict=True)]
         clipped = [max(0.0, one) for one in plain]
         steps = (
             "each subtask normalized by its own guessing value, 0 below it",
-            f"{said} = {_mean(clipped, sizes):.6g}",
+            f"{said} = {significant(_mean(clipped, sizes))}",
         )
         yield _mean(clipped, sizes), steps, cost + OTHER_SCALE
         if clipped != plain:
-            steps = ("each subtask normalized, also below guessing", f"{said} = {_mean(plain, sizes):.6g}")
+            steps = ("each subtask normalized, also below guessing", f"{said} = {significant(_mean(plain, sizes))}")
             yield _mean(plain, sizes), steps, cost + OTHER_SCALE + UNCLIPPED
 
 
@@ -578,10 +586,11 @@ def _scales(raw: float, bounds: _Bounds, steps: tuple[str, ...], cost: int) -> I
     guess, top = bounds
     if 0 < guess < top and raw <= top:
         plain = _normalized(raw, bounds)
-        formula = f"normalized: ({raw:.6g} - {guess:.6g}) / ({top:.6g} - {guess:.6g}) = {max(0.0, plain):.6g}"
+        low, high = significant(guess), significant(top)
+        formula = f"normalized: ({significant(raw)} - {low}) / ({high} - {low}) = {significant(max(0.0, plain))}"
         yield max(0.0, plain), (*steps, formula), cost + OTHER_SCALE
         if plain < 0:
-            below = (*steps, f"normalized, also below guessing = {plain:.6g}")
+            below = (*steps, f"normalized, also below guessing = {significant(plain)}")
             yield plain, below, cost + OTHER_SCALE + UNCLIPPED
 
 
@@ -589,7 +598,7 @@ def _averages(tasks: Sequence[TaskScore], scores: Scores) -> list[Reading]:
     """The leaderboard's average, and the means of scores and of raw values, each also with one task left out."""
     found = []
     if scores.average is not None:
-        steps = (f"the leaderboard's average of {len(scores.averaged)} {scores.over} = {scores.average:.6g}",)
+        steps = (f"the leaderboard's average of {len(scores.averaged)} {scores.over} = {significant(scores.average)}",)
         found.append(Reading(scores.average / 100, "average", "", steps, 0, "plain"))
     for name, values in (
         ("scores", [(one.score or 0.0) / 100 for one in tasks]),
@@ -622,7 +631,7 @@ def _with_unaccepted(columns: Sequence[_Column], leaderboard: Leaderboard) -> It
             mean = fsum([*values, *(one.value for one in ways)]) / len(sizes)
             value = f"the file's value{'s' * (len(others) > 1)} of {examples(list(others))}"
             said = f"plain mean of the {name} of all {len(sizes)} tasks, with {value}, which {leaderboard.id} does not "
-            said += f"accept = {mean:.6g}"
+            said += f"accept = {significant(mean)}"
             steps = (*(step for one in ways for step in one.steps), said)
             leaves = tuple([leaf for one in ways for leaf in one.leaves])
             yield Reading(mean, "average", "", steps, sum(one.cost for one in ways), leaves=leaves)
@@ -642,20 +651,21 @@ def _two_changes(columns: Sequence[_Column], asked: str) -> Iterator[Reading]:
             for one in (one for column in columns if column.id == task.id for one in _values(column)):
                 if one.cost < LEFT_OUT and abs(one.value - values[place]) > 1e-9:
                     mean = fsum([*_without(values, place), one.value]) / len(values)
-                    said = f"plain mean of the {name} of {len(values)} tasks, {task.id} by this reading = {mean:.6g}"
+                    of = f"the {name} of {len(values)} tasks, {task.id} by this reading"
+                    said = f"plain mean of {of} = {significant(mean)}"
                     steps, cost = (*one.steps, said), TWO_CHANGES + one.cost
                     yield Reading(mean, "average", one.metric, steps, cost, "guess", one.leaves)
     for column in [one for one in columns if one.id == asked and not any(member.is_known for member in one.members)]:
         for one in (one for one in _values(column) if one.is_raw and one.cost < LEFT_OUT and one.value <= 1):
             for choices in USUAL_CHOICES:
                 value = _normalized(one.value, (1 / choices, 1.0))
-                steps = (*one.steps, f"normalized by guessing among {choices} = {value:.6g}")
+                steps = (*one.steps, f"normalized by guessing among {choices} = {significant(value)}")
                 yield replace(one, value=value, steps=steps, cost=OTHER_GUESS + one.cost, kind="guess")
 
 
 def _plain_mean(values: Sequence[float], of: str) -> Reading:
     mean = fsum(values) / len(values)
-    return Reading(mean, "average", "", (f"plain mean of the {of} = {mean:.6g}",), OTHER_MEAN)
+    return Reading(mean, "average", "", (f"plain mean of the {of} = {significant(mean)}",), OTHER_MEAN)
 
 
 def _mean(values: Sequence[float], sizes: Sequence[int]) -> float:

@@ -21,7 +21,7 @@ from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import Scores
 from bot.evaluation.submission import UnreadPath
 from bot.evaluation.verdict import Judgement, Repair, Row, Verdict
-from bot.reporting.escape import brief, code, visible
+from bot.reporting.escape import brief, cell, code, visible
 from bot.reporting.report import summarize
 from bot.reporting.shell import shell_lines
 from bot.reporting.table import cut_front, table_width
@@ -381,7 +381,8 @@ def score_lines(scores: Scores) -> Iterator[str]:
 
 
 def _cell(value: float | None, form: str) -> str:
-    return f"{'–':>{form[0]}}" if value is None else f"{value:{form}}"
+    width, _, digits = form.removesuffix("f").partition(".")
+    return f"{cell(value, int(digits)):>{width}}"
 
 
 def summary_text(judgement: Judgement, ink: Ink) -> str:

@@ -17,6 +17,7 @@ from bot.reporting.escape import cell
 from bot.reporting.explanation import explanation_text
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.scores import scores_text
+from bot.reporting.text import Ink, terminal_text
 
 BOARD = """title = "Ours"
 description = "d"
@@ -71,6 +72,7 @@ def test_all_outputs_of_a_verdict_show_one_number() -> None:
     data = {"": json.dumps({"m": "a/b", "v": 88.335}).encode()}
     parsed = parse_submission("r.json", data, forms=[form.format for form in board.formats])
     judgement = judge_all(parsed.parts, board)
-    texts = scores_text(judgement), judgement_markdown(judgement), explanation_text(judgement)
+    shown = (terminal_text(judgement, Ink(colour=False), whole=whole) for whole in (True, False))
+    texts = *shown, scores_text(judgement), judgement_markdown(judgement), explanation_text(judgement)
     assert all("88.34" in text or "88.3350" in text for text in texts)
     assert not any("88.33 " in text or "88.33\n" in text for text in texts)

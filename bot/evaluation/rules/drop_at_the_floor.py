@@ -23,6 +23,7 @@ leaderboard: open-llm-v1-drop
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity
+from bot.evaluation.rounding import significant
 from bot.evaluation.rules.rule import Case, Violations, rule
 
 FLOOR = 0.1  # as `audit drop` has it
@@ -41,6 +42,7 @@ def drop_at_the_floor(case: Case) -> Violations:
         if measurement.value / required.unit < FLOOR and measurement.leaf.until in {"", STOP}:
             yield case.at(
                 [measurement],
-                f"{required.leaf_key}: f1 is {measurement.value:.4g}, at the floor that the stop word {STOP!r} causes",
+                f"{required.leaf_key}: f1 is {significant(measurement.value, 4)}, "
+                f"at the floor that the stop word {STOP!r} causes",
                 "score the logged samples again with `leaderboard-bot audit drop`",
             )

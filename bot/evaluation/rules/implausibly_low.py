@@ -25,6 +25,7 @@ from math import fsum, sqrt
 
 from bot.evaluation.finding import Severity, examples
 from bot.evaluation.measurement import Measurement, by_task, task_raw
+from bot.evaluation.rounding import significant
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 FEWEST = 100  # samples of a column whose exact 0 is reported
@@ -75,7 +76,8 @@ def _column(case: RowCase, found: list[Measurement], raw: float) -> str:
     unit = found[0].required.unit
     error = sqrt(guess / unit * (1 - guess / unit) / samples) * unit if 0 < guess < unit else 0.0
     if error and raw < guess - ERRORS * error:
-        return f"{task.title} is {raw:.4g}, far below the {guess:.4g} that guessing gives on {samples:,} samples"
+        there, by_guessing = significant(raw, 4), significant(guess, 4)
+        return f"{task.title} is {there}, far below the {by_guessing} that guessing gives on {samples:,} samples"
     return ""
 
 

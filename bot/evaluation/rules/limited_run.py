@@ -21,6 +21,7 @@ from __future__ import annotations
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.formats import find_format
 from bot.evaluation.measurement import Measurement, by_task
+from bot.evaluation.rounding import significant
 from bot.evaluation.rules.rule import Case, Violation, Violations, keys_of, rule, run_again
 
 
@@ -32,7 +33,7 @@ def limited_run(case: Case) -> Violations:
     if limit is not None and (len(cut) == len(case.measurements.present)):
         known = find_format(case.result.format)
         option = known.limiting if known else "a limit"
-        share = f"{limit:.4g} of the samples" if 0 < limit < 1 else _samples(limit)
+        share = f"{significant(limit, 4)} of the samples" if 0 < limit < 1 else _samples(limit)
         hint, command = run_again(case, f"run it again without {option}")
         message = f"the run was limited to {share} of each task ({option})"
         yield Violation(message, hint, case.result.pointer_to("limit"), command=command)

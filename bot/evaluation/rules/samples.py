@@ -11,6 +11,7 @@ from bot.evaluation.formats import find_format
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.result import CheckedSamples
+from bot.evaluation.rounding import significant
 from bot.evaluation.rules.rule import Case, Rule, Violations, keys_of, rule
 
 TOLERANCE = 1e-6  # of a mean, which harnesses write with all digits
@@ -359,7 +360,7 @@ def answers_missing(case: Case) -> Violations:
     """
     for one, log in _logs(case):
         if log.unanswered > MOST_UNANSWERED * max(1, log.count):
-            others = f"; the others give {log.answered_mean:.4g}" if log.answered_mean is not None else ""
+            others = f"; the others give {significant(log.answered_mean, 4)}" if log.answered_mean is not None else ""
             share = f"{log.unanswered:,} of {log.count:,} answers in {log.path}"
             yield case.at(
                 [one],

@@ -21,6 +21,7 @@ from __future__ import annotations
 from bot.evaluation.aggregates import expected_stderr, samples_behind
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
+from bot.evaluation.rounding import significant
 from bot.evaluation.rules.rule import Case, Violation, Violations, rule
 
 TOLERANCE = 1e-4
@@ -54,7 +55,7 @@ def _violation(case: Case, measurement: Measurement, samples: int) -> Violation:
     return case.at(
         [measurement],
         f"{required.leaf_key}: {required.stderr_key} {stderr!r} does not fit {measurement.value!r}"
-        f" on {samples:,} samples, which has {expected:.6g}{implied}",
+        f" on {samples:,} samples, which has {significant(expected)}{implied}",
         "upload the file as the harness wrote it",
         "stderr",
     )

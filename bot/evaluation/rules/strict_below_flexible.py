@@ -23,6 +23,7 @@ from collections.abc import Iterator
 
 from bot.evaluation.finding import Severity
 from bot.evaluation.measurement import Measurement
+from bot.evaluation.rounding import significant
 from bot.evaluation.rules.rule import Case, Violations, rule
 
 FAR = 0.1  # in shares of the samples
@@ -41,8 +42,8 @@ def strict_below_flexible(case: Case) -> Violations:
         if value - measurement.value > FAR * required.unit:
             yield case.at(
                 [measurement],
-                f"{required.leaf_key}: {required.value_key} is {measurement.value:.4g}, and {key} is {value:.4g}:"
-                " many right answers are not in the required form",
+                f"{required.leaf_key}: {required.value_key} is {significant(measurement.value, 4)}, and {key} is "
+                f"{significant(value, 4)}: many right answers are not in the required form",
                 "check chat template, stop words and the number of shots; compare with rows of the same filter only",
             )
 

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from bot.evaluation.finding import Severity, counted
 from bot.evaluation.measurement import Measurement, by_task
+from bot.evaluation.rounding import significant
 from bot.evaluation.rules.rule import Case, Violations, rule
 
 
@@ -48,4 +49,4 @@ def _as_wrong(measurement: Measurement) -> str:
     if not scored or measurement.required.lower < 0:
         return ""
     lowered = measurement.value * scored / (scored + unscored)
-    return f"; counted as wrong, they turn {measurement.value:.4g} into {lowered:.4g}"
+    return f"; counted as wrong, they turn {significant(measurement.value, 4)} into {significant(lowered, 4)}"

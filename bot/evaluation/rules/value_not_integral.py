@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from bot.evaluation.aggregates import TOLERANCE
 from bot.evaluation.finding import Severity
+from bot.evaluation.rounding import half_up
 from bot.evaluation.rules.rule import Case, Violations, rule
 
 
@@ -41,6 +42,6 @@ def value_not_integral(case: Case) -> Violations:
             yield case.at(
                 [measurement],
                 f"{required.leaf_key}: {required.value_key} {value!r} is not a whole number of right answers"
-                f" out of {samples:,} ({right:.4f})",
+                f" out of {samples:,} ({half_up(right, 4)})",
                 "upload the file as the harness wrote it, with all digits",
             )

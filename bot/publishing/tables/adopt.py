@@ -65,7 +65,7 @@ class Matched:
     """A column and a reading; `fits` says for each row that it covers whether it gives the row's number.
 
     `note` is for the maintainer. One that `is_beside` shows subtasks that another column counts, and one that
-    `is_doubtful` is proposed, and not mapped.
+    `is_doubtful` is proposed, and not mapped. One that `is_fine` has `most_decimals`, but for zeros at the end.
     """
 
     column: NumberColumn
@@ -74,6 +74,7 @@ class Matched:
     note: str = ""
     is_beside: bool = False
     is_doubtful: bool = False
+    is_fine: bool = False
 
     @property
     def covered(self) -> int:
@@ -314,7 +315,13 @@ def _tried(column: NumberColumn, given: _Given) -> Matched:
         for row, values in given.values.items()
         if row in column.numbers
     }
-    return Matched(column, given.reading, fits)
+    step = None if column.most_decimals is None else 10.0**-column.most_decimals
+    is_fine = step is not None and all(
+        any(column.fits(row, value, is_fraction=is_fraction, unit=step) for value in given.values[row])
+        for row, is_there in fits.items()
+        if is_there
+    )
+    return Matched(column, given.reading, fits, is_fine=is_fine)
 
 
 def _by_chance(one: Matched, tried: int) -> float:
@@ -415,24 +422,20 @@ def task_column(one: Matched, declared: Task, *, beside_raw: bool) -> MappingCol
     keys: dict[str, Any] = {"value": f"tasks.{declared.id}.{'score' if is_score else 'raw'}"}
     if reading.is_fraction and (not column.is_percent or not is_score):
         keys["unit"] = "percent" if column.is_percent else "proportion"
-    return MappingColumn(column.column_path, keys | printed(column), noted(one))
+    return MappingColumn(column.column_path, keys | printed(column, is_fine=one.is_fine), noted(one))
 
 
 def noted(one: Matched) -> str:
     """The note of a matched column, and that a new number gets as many decimals as any has where they vary."""
     column = one.column
     fewest = min(decimals_of(number) for number in column.numbers.values())
-    vary = (
-        f"its numbers have {fewest} to {column.most_decimals} decimals, new ones the most"
-        if column.most_decimals
-        else ""
-    )
+    vary = f"its numbers have {fewest} to {column.most_decimals} decimals, new ones the most" if one.is_fine else ""
     return "; ".join(filter(None, (one.note, vary)))
 
 
-def printed(column: NumberColumn) -> dict[str, Any]:
+def printed(column: NumberColumn, *, is_fine: bool = False) -> dict[str, Any]:
     """How the numbers of a column are written."""
-    decimals = column.most_decimals or column.decimals
+    decimals = column.most_decimals if is_fine else column.decimals
     keys: dict[str, Any] = {} if decimals is None else {"decimals": decimals}
     if column.template is not None:
         keys["template"] = column.template

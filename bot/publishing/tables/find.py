@@ -328,8 +328,8 @@ class NumberColumn:
     """A column of numbers as it is printed.
 
     `numbers` are those of rows that have one; where counts stand beside each, they are shares of `of`. `decimals` is
-    None where the file has full doubles; `most_decimals` has more of them where zeros at the end tell that the others
-    are left out (`100.0` beside `92.86`). `is_percent` says that its values reach above 1, or have a percent sign.
+    None where the file has full doubles; some cells have more, `most_decimals`, as `92.86` beside `100.0`.
+    `is_percent` says that its values reach above 1, or have a percent sign.
     `template` is what stands around the number, None where the cell is a number alone. `gaps` are the texts of rows
     without a number. `fault` says why the bot cannot write such cells, "" if it can.
     """
@@ -373,11 +373,11 @@ class NumberColumn:
     def _doubles(self) -> Mapping[int, float]:
         return {row: float(number) for row, number in self.numbers.items()}
 
-    def fits(self, row: int, value: float, *, is_fraction: bool = True) -> bool:
-        """Tell whether a value, 0 to 1 if it is a fraction, is the number of a row to its printed digits."""
+    def fits(self, row: int, value: float, *, is_fraction: bool = True, unit: float | None = None) -> bool:
+        """Tell whether a value, 0 to 1 if it is a fraction, is the number of a row to its printed digits, or a step."""
         shown = value * 100 if is_fraction and self.is_percent else value
         there = self._doubles[row]
-        return abs(shown - there) <= self.unit / 2 + 1e-9 * max(1.0, abs(there))
+        return abs(shown - there) <= (unit or self.unit) / 2 + 1e-9 * max(1.0, abs(there))
 
 
 def number_columns(table: FoundTable) -> list[NumberColumn]:
@@ -427,8 +427,7 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     linked = sum("](" in cell for row in read if isinstance(cell := cells[row], str))
     fault = f"'{brief(odd[0], 40)}' is among its cells, and is no number" if odd else ""
     fault = fault or (MIXED if common.count("#") > 1 and not of else LINKED if linked * 2 >= len(read) else "")
-    keeps_zeros = any(number.as_tuple().digits[-1] == 0 for number in read.values() if number.as_tuple().exponent)
-    is_mixed = decimals is not None and keeps_zeros and decimals < places[-1] <= FEW_DECIMALS
+    is_mixed = decimals is not None and decimals < places[-1] <= FEW_DECIMALS
     most = places[-1] if is_mixed else None
     return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault, of, most)
 
