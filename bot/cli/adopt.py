@@ -481,7 +481,7 @@ def _shown_in(form: DraftedForm, shown: Collection[tuple[str, str, str]], conten
         alone = DeclaredForm.model_validate({**form.table, "values": [dict(value.keys)]}).format
         if any(not _numbers_of(content, alone).isdisjoint(shown) for content in contents):
             kept.append(value)
-    left = tuple(one.place for one in form.values if one not in kept and not one.is_other)
+    left = tuple(dict.fromkeys(one.place for one in form.values if one not in kept and not one.is_other))
     return replace(form, values=tuple(kept or form.values), left_out=left if kept else ())
 
 

@@ -56,9 +56,12 @@ class DraftedRow:
     path: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DraftedRows:
-    """A way to find the measurements in files: the place of rows ("" for the whole file), and the rows."""
+    """A way to find the measurements in files: the place of rows ("" for the whole file), and the rows.
+
+    Each is its own, for its rows are many.
+    """
 
     place: str
     rows: tuple[DraftedRow, ...]

@@ -11,7 +11,15 @@ from math import isclose
 from typing import Any
 
 from bot.evaluation.benchmarks.catalogue import catalogue
-from bot.evaluation.draft.form_rows import MOST_ELEMENTS, NamedRows, is_alike, is_name, is_written, words_of
+from bot.evaluation.draft.form_rows import (
+    MOST_ELEMENTS,
+    DraftedRows,
+    NamedRows,
+    is_alike,
+    is_name,
+    is_written,
+    words_of,
+)
 from bot.evaluation.draft.scales import FEW_POINTS, is_less_better, is_share_of_faults, is_speed, may_be_counts
 from bot.evaluation.formats.form_reading import outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
@@ -198,9 +206,7 @@ def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) ->
     `sets` are places of texts that tell files of one model apart. A table says which of them it shows; without one each
     question counts once.
     """
-    root = _Node()
-    for row in way.rows.rows:
-        _add(root, row.value, 0)
+    root = _node_of(way.rows)
     of_model = [[row.value for row in rows] for rows in way.of_model()]
     count = sum(map(len, of_model))
     is_repeated = way.model and 2 * count > len(way.rows.rows) and 2 * count >= 3 * len(of_model)
@@ -216,6 +222,15 @@ def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) ->
             _add_setup(setup, row.value, 0)
         found += [*_others(root, start, root.count / 2), *_others(setup, start, root.count / 2)]
     return _apart(found[:MOST_VALUES])
+
+
+@lru_cache(maxsize=2)
+def _node_of(rows: DraftedRows) -> _Node:
+    """All that is in the rows, of which several places may name the models."""
+    root = _Node()
+    for row in rows.rows:
+        _add(root, row.value, 0)
+    return root
 
 
 def _sets_of_rows(way: NamedRows) -> tuple[str, ...]:
