@@ -248,8 +248,11 @@ def _nothing(case: RowCase) -> Violation:
         else f"measure the tasks of {board.id}, or name the leaderboard that it was measured for with --leaderboard"
     )
     lacks = f"has none of the {count:,} subtasks" if count > 1 else "does not have the only subtask"
-    message = f"the file {lacks} of {board.id}: was it measured for another leaderboard?"
-    return Violation(message, hint, result.pointer_to("leaves"))
+    message = f"the file {lacks} of {board.id}"
+    if any(form.id == result.format for form in board.formats):  # it is of this board's own
+        asked = examples(list(dict.fromkeys(one.leaf_key for one in case.row.measurements.missing)))
+        return Violation(message, f"add the numbers of {asked} to the file", result.pointer_to("leaves"))
+    return Violation(f"{message}: was it measured for another leaderboard?", hint, result.pointer_to("leaves"))
 
 
 def _count(result: Result, leaderboard: Leaderboard) -> int:
