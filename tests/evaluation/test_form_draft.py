@@ -211,6 +211,22 @@ def test_many_keys_with_the_runs_of_a_question_each_are_trials_and_no_tasks() ->
     assert searched == {"runs.{question}[*].auto.scores.ok", "runs.{question}[-1].auto.scores.ok"}
 
 
+def test_ids_of_questions_that_several_domains_have_are_tried_as_one_question_and_as_several() -> None:
+    lines = [
+        {"llm": name, "question_id": f"q{number}", "domain": domain, "passed": (number + offset) % 3 == 0}
+        for offset, name in enumerate(MODELS)
+        for domain, count in (("retail", 40), ("airline", 20))
+        for number in range(count)
+    ]
+    files = as_bytes({"answers.jsonl": lines})
+    searched = [dict(one.keys) for one in next(draft_forms(files, MODELS.__contains__)).values]
+    assert {"trials": "passed", "question": "{.question_id}", "leaf": "passed"} in searched
+    assert {"trials": "passed", "leaf": "passed of each", "metric": "passed"} in searched
+    assert len({one["leaf"] for one in searched}) == len(searched)
+    even = as_bytes({"answers.jsonl": [one for one in lines if one["domain"] == "retail"]})
+    assert all("question" in one.keys for one in next(draft_forms(even, MODELS.__contains__)).values)
+
+
 def test_a_rate_of_faults_is_a_share_and_counts_where_all_else_is_equal() -> None:
     rates = {"atlas": 12.1, "borea": 9.3, "heron": 8.7}
     files = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -140,11 +141,16 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Told:
-    """What tells the elements of a list apart: texts beside their numbers, and which text is that of a question."""
+    """What tells the elements of a list apart: texts beside their numbers, and which text is that of a question.
+
+    `is_uneven` says that some questions have more elements than others, `has_runs` that a question has several.
+    """
 
     texts: tuple[str, ...] = ()
     question: str = ""
     parts: tuple[str, ...] = ()  # texts that several questions share, such as their domain
+    is_uneven: bool = False
+    has_runs: bool = False
 
     @property
     def is_of_questions(self) -> bool:
@@ -168,7 +174,8 @@ class _Way:
         """The way on to a key; what stands beside a number is one object further out then."""
         told, questions = tuple(map(_out, self.told)), self.questions
         if questions is not None:
-            questions = _Told((), _out(questions.question), tuple(map(_out, questions.parts)))
+            parts = tuple(map(_out, questions.parts))
+            questions = replace(questions, question=_out(questions.question), parts=parts)
         return replace(self, place=_join(self.place, key_text(key)), told=told, questions=questions, count="")
 
     def to_any(self, keys: Sequence[str]) -> _Way:
@@ -191,7 +198,7 @@ class _Way:
         """
         questions = told if told.is_of_questions else None
         if questions is not None and self.questions is not None:
-            questions = replace(questions, question=self.questions.question)
+            questions = replace(questions, question=self.questions.question, is_uneven=False)
         texts = (*self.told, *told.texts)
         return replace(self, place=f"{self.place}[*]", told=texts, questions=questions, is_listed=True, count="")
 
@@ -512,7 +519,11 @@ def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> 
             leaf = " ".join(filter(None, (outer, part))) or key
             metric = {"metric": key} if leaf != key else {}
             yield DraftedValue({"trials": place, **question, "leaf": leaf, **metric})
-            if is_searched and "{question}[*]" in place:  # a table may count the last run of each question alone
+            if is_searched and told.is_uneven and not part:  # ids of several domains may be alike: each line counts
+                yield DraftedValue({"trials": place, "leaf": f"{leaf} of each", "metric": key})
+            if (
+                is_searched and told.has_runs and "{question}[*]" in place
+            ):  # a table may count the last run of each question alone
                 last = place.replace("{question}[*]", "{question}[-1]")
                 yield DraftedValue({"trials": last, "leaf": f"{leaf} last run", "metric": key})
 
@@ -598,7 +609,10 @@ def _telling(lists: Sequence[Sequence[Mapping[str, Any]]]) -> _Told:
     parts = [key for key, number in counts.items() if 1 < number <= MOST_PARTS and 3 * number <= len(every)]
     said = {key: f"{key} " if _is_measured(key, every) else "" for key in parts}  # "False" says nothing alone
     told = tuple(f"{said[key]}{{.{key_text(key)}}}" for key in parts[:3])
-    return _Told((), f"{{.{key_text(asked)}}}" if asked else "", told)
+    asked_in = [Counter(as_text(each[asked]) for each in one) for one in some] if asked else []
+    is_uneven = any(len(set(one.values())) > 1 for one in asked_in)
+    has_runs = any(len(one) > 1 for one in some)
+    return _Told((), f"{{.{key_text(asked)}}}" if asked else "", told, is_uneven, has_runs)
 
 
 def _is_text(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
