@@ -50,7 +50,7 @@ def test_a_proposed_result_is_scored_and_compared_with_the_board(story: Story) -
     head = story.source.refs[request.ref].oid
     assert "### ✅ accepted: `acme/atlas-7b`" in text
     assert "| `acme/atlas-7b` | 58.33 | 35.00 | +23.33 | 2 of 2; better than none | 2 of 2; better than none |" in text
-    assert "- `acme/atlas-7b`: The new row is 23.33 ± " in text
+    assert "- `acme/atlas-7b`: The new row is 23.33 (95 % interval 1" in text
     kept = declaration_path(parse_leaderboard(TINY, "tiny", "tiny.toml").digest)
     declared = f"hf://datasets/acme/contents/{kept}"
     assert f"leaderboard-bot check hf://datasets/acme/results@{head}/{path_of()} --leaderboard {declared}" in text
@@ -89,7 +89,7 @@ def test_a_row_beside_another_row_of_its_model_is_compared_with_it(story: Story)
 
     text = sticky(story, request)
     assert "The board has another row of this model, `tiny/acme/atlas-7b/" in text
-    assert "The new row is 23.33 ± " in text
+    assert "The new row is 23.33 (95 % interval 1" in text
     assert "points higher than the row there" in text
     assert story.acts() == ["request", "commit", "comment"]
 
