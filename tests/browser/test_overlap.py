@@ -64,6 +64,13 @@ CUT = """() => [...document.querySelectorAll('.board td:not(.beside), .scores td
     .filter(cell => cell.checkVisibility() && /\\d/.test(cell.textContent) && cell.scrollWidth > cell.clientWidth + 1
         && !cell.matches('.board tr > :first-child, .place')).map(cell => cell.textContent)"""
 BOX = "name => document.querySelector(name).getBoundingClientRect().toJSON()"
+# Links that look like buttons, whose text does not stand in the middle of their height.
+LOW_OR_HIGH = """() => [...document.querySelectorAll('a.switch')].filter(link => {
+    const range = document.createRange();
+    range.selectNodeContents(link);
+    const [outer, inner] = [link.getBoundingClientRect(), range.getBoundingClientRect()];
+    return link.checkVisibility() && Math.abs(inner.top - outer.top - outer.bottom + inner.bottom) > 2;
+}).map(link => link.textContent)"""
 MENU = """() => [...document.querySelectorAll('nav a:not(.home)')].map(link => link.getBoundingClientRect())
     .every(box => box.left >= 0 && box.right <= innerWidth)"""
 
@@ -80,6 +87,7 @@ def look(browser: Browser, site: Site, folder: Path, paths: list[str], width: in
         page.goto(f"file://{folder}/{path}")
         faults += [f"{path}: {pair}" for pair in page.evaluate(OVERLAPS)]
         faults += [f"{path} cuts {number}" for number in page.evaluate(CUT)]
+        faults += [f"{path}: the text of {link}" for link in page.evaluate(LOW_OR_HIGH)]
         faults += [] if page.evaluate(MENU) else [f"{path}: the menu"]
         faults += [] if page.evaluate("document.documentElement.scrollWidth <= innerWidth") else [f"{path}: wide"]
     page.close()
@@ -132,6 +140,7 @@ def test_no_text_lies_over_another_on_the_pages_of_the_service(watch: Opener, se
         page = watched.open(path)
         faults += [f"{path}: {pair}" for pair in page.evaluate(OVERLAPS)]
         faults += [f"{path} cuts {number}" for number in page.evaluate(CUT)]
+        faults += [f"{path}: the text of {link}" for link in page.evaluate(LOW_OR_HIGH)]
         faults += [] if page.evaluate(MENU) else [f"{path}: the menu"]
         faults += [] if page.evaluate("document.documentElement.scrollWidth <= innerWidth") else [f"{path}: wide"]
     assert faults == []

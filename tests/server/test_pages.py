@@ -149,7 +149,7 @@ def test_a_submission_has_its_verdict_at_an_address_that_stays(web: TestClient) 
     assert "Rejected for" not in page.text + read(web, "/submissions?status=accepted").text
     address = next(link for link in page.links if "harrier" in link)
     verdict = read(web, f"/{address}")
-    assert "Rejected: 1 error" in verdict.text
+    assert "Rejected: the run was limited to 50 samples of each task (--limit)." in verdict.text
     assert any(link.endswith("rules.md#limited-run") for link in verdict.links)
     assert "run it again without --limit" in verdict.text
     for link in read(web, "/submissions?status=unread").links:
@@ -174,7 +174,7 @@ def test_only_a_row_that_is_on_the_board_is_a_link_to_it(web: TestClient, servic
     [link] = [link for link in shown.links if link.startswith("board/open-llm/")]
     assert web.get(f"/{link}").status_code == 200
     file = read(web, f"/submissions/open-llm/{one.path}")
-    place = f"On the board as {link.rpartition('/')[2].removesuffix('.html')}, average {merged.average:.2f}, rank "
+    place = f"On the board as {merged.model.id}, average {merged.average:.2f}, rank "
     assert place in file.text
     assert f"../../../{link}" in file.links
 
