@@ -98,7 +98,6 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         holes=rows[content.ranked :],
         bare=sum(row.entry.stderr is None for row in board.rows[: content.ranked]),
         models=len({row.entry.model.id for row in board.rows}),
-        newest=max((row.entry.date for row in board.rows), default="")[:10],
         figures=() if is_raw else tuple(_figures(content)),
         over_tasks=any(row.is_over_tasks for row in board.rows),
         is_bare=is_bare(board.rows),
@@ -197,7 +196,9 @@ def _figures(content: PageContent) -> Iterator[Figure]:
         which = "rows" if len(first) == len(rows) else "first rows"
         yield forest(f"The {len(first)} {which} with their intervals; the line is the lower end of the best", first)
     dated = sorted(
-        (entry.date, name, value) for entry, (name, value) in zip(rows, shown, strict=True) if len(entry.date) >= DAY
+        (entry.measured, name, value)
+        for entry, (name, value) in zip(rows, shown, strict=True)
+        if len(entry.measured) >= DAY
     )
     if len({date[:DAY] for date, _, _ in dated}) >= FEWEST_SHOWN:
         points = [(name, date, value) for date, name, value in dated]
@@ -251,7 +252,7 @@ def _columns(content: PageContent, differing: Container[str], *, is_raw: bool) -
         *([BoardColumn("evidence", "Evidence", "text")] if content.has_evidence else []),
         *([BoardColumn("size", "Size (B)")] if "size" in differing else []),
         *(BoardColumn(name, title, "text") for name, title in TEXTS.items() if name in differing),
-        BoardColumn("date", "Date", "text"),
+        BoardColumn("date", "Pushed" if content.newest[0] == "pushed" else "Date", "text"),
     ]
 
 
@@ -402,7 +403,9 @@ def _after(content: PageContent, row: BoardRow, differing: Container[str]) -> st
         other = other_size(entry.model.id, content.facts_of(entry).params) if name == "size" else ""
         begin = f'<td class="size warned" title="the name says {other}">' if other else f"<td class={name}>"
         cells += f"{begin}{_text(value)}" if name in differing else ""
-    return f"{cells}<td class=date>{_text(entry.date[:DAY])}"
+    is_told = not entry.measured and entry.date and content.newest[0] == "measured"
+    pushed = " <small>pushed</small>" if is_told else ""
+    return f"{cells}<td class=date>{_text((entry.measured or entry.date)[:DAY])}{pushed}"
 
 
 def _text(text: str) -> str:

@@ -146,6 +146,14 @@ class PageContent:
         return self.changes[0].date[:10] if self.history else ""
 
     @cached_property
+    def newest(self) -> tuple[str, str]:
+        """What the newest day of the rows is, "measured" where any file gives one, and that day, "" if unknown."""
+        entries = [row.entry for row in self.board.rows]
+        measured = max((entry.measured for entry in entries), default="")
+        newest = measured or max((entry.date for entry in entries), default="")
+        return "measured" if measured or not newest else "pushed", newest[:10]
+
+    @cached_property
     def changes_by_key(self) -> dict[str, list[BoardChange]]:
         """The changes of each row."""
         return grouped((change.key, change) for change in self.changes)

@@ -85,7 +85,6 @@ def about_page(content: PageContent) -> bytes:
         others=others,
         first=first,
         measure=_measured_alike(first, content) if first else [],
-        newest=max((row.entry.date for row in content.board.rows), default="")[:10],
     )
 
 

@@ -373,7 +373,7 @@ def test_what_a_link_asks_for_is_said_also_where_no_row_has_it(watch: Opener, qu
 
 def test_an_empty_filter_says_so_and_shows_no_empty_table(watch: Opener) -> None:
     page = watch("generated").open("index.html?q=nobody&since=2026-01-01")
-    filters = "with “nobody” in their names, measured since 2026-01-01"
+    filters = "with “nobody” in their names, since 2026-01-01"
     assert page.inner_text("#said-of-rows") == f"0 of 200 rows shown, {filters}. Change a filter, or reset them all."
     assert not page.locator("#board").is_visible()
     page.click("#reset")

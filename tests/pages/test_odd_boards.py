@@ -393,6 +393,19 @@ def test_a_row_names_the_columns_that_are_quoted_or_without_an_error_and_says_wh
     only = site_of((replace(row, evidence=(record,)),)).content
     page = text(Site(only), row_page(only.names[row.key]))
     assert "Pushed2099-12-01; no file says when it was measured" in page
+    assert dates(site_of((row, two))) == ("Date", [run.date[:10], two.date[:10]])  # of a row whose files say it
+    board = site_of((replace(row, evidence=(record,)), two))
+    assert dates(board) == ("Date", ["2099-12-01 pushed", two.date[:10]])
+    assert f"measured up to {two.date[:10]}" in text(board, "about.html")
+    assert dates(Site(only)) == ("Pushed", ["2099-12-01"])
+    assert "1 ranked row · pushed up to 2099-12-01" in text(Site(only), "index.html")
+    assert "1 row, pushed up to 2099-12-01" in text(Site(only), "about.html")
+
+
+def dates(site: Site) -> tuple[str, list[str]]:
+    """The title of the last column of a board without incomplete rows, and its cells, in the order of models."""
+    head, *lines = found(site["index.html"]).tables[-1]
+    return head[-1], [line[-1].strip() for line in sorted(lines, key=lambda line: line[1])]
 
 
 def test_ranks_by_averages_without_errors_are_not_said_to_be_more_than_chance() -> None:

@@ -285,7 +285,7 @@
     tables[which].append(...bodies);
   };
 
-  const NAMED = { q: "with", size: "size", licence: "licence", type: "type", precision: "precision", chat: "template", org: "organization", since: "measured since", rows: "rows" };
+  const NAMED = { q: "with", size: "size", licence: "licence", type: "type", precision: "precision", chat: "template", org: "organization", since: "since", rows: "rows" };
   const words = (name, value) => {
     if (name === "size") {
       const [low, high] = sizes(value);
