@@ -255,7 +255,8 @@ class RunComparison:
     and are not compared, as "metric of task". `recorded_once` are settings that one of the two does not record,
     `unread_fields` those that differ and that the form of both files does not read; `unread` says why the files of a
     row were not read. `limits` says of each whether it asked only the first questions, `uneven` are the tasks whose
-    means are equal and whose subtasks are not.
+    means are equal and whose subtasks are not. `has_errors` says that one of the two gives the standard error of every
+    task; without it the tests are those of answers.
     """
 
     first: str
@@ -274,6 +275,7 @@ class RunComparison:
     is_one_model: bool = False
     limits: tuple[RunLimit | None, RunLimit | None] = (None, None)
     uneven: tuple[str, ...] = ()
+    has_errors: bool = True
 
     @property
     def unexplained(self) -> list[str]:
@@ -351,6 +353,7 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         is_one_model=first.models == second.models and len(first.models - {""}) == 1,
         limits=(_limit_of(first, shared), _limit_of(second, shared)),
         uneven=tuple(one.id for one in tasks if one.values[0] == one.values[1] and _are_uneven(one.id, first, second)),
+        has_errors=any(all(run.tasks[task].stderr is not None for task in shared) for run in (first, second)),
     )  # fmt: skip
 
 

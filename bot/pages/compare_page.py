@@ -20,7 +20,7 @@ from bot.evaluation.compare import (
 from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import owner_and_name
 from bot.evaluation.score import TaskScore
-from bot.evaluation.statistics import LEVEL
+from bot.evaluation.statistics import LEVEL, without_error
 from bot.pages.content import UNFOLDED, PageContent
 from bot.pages.drawing import Figure, differences, fitting
 from bot.pages.environment import points, rule_title, signed
@@ -393,6 +393,9 @@ def _by_task(comparison: RunComparison | None, *, has_averages: bool) -> dict[st
     if comparison is None:
         return {}
     average = {"average": comparison.average} if comparison.average and has_averages else {}
+    if average and over_tasks(comparison):  # the test of the average is that of the tasks, in the sentence
+        alone = without_error(average["average"].contrast.difference)
+        average["average"] = replace(average["average"], contrast=alone, conclusion="not tested")
     return average | {one.id: one for one in comparison.tasks}
 
 
@@ -431,7 +434,7 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
     verdict = f"{second} higher{' in most tasks' if tested else ''}" if is_apart else words
     if whole.why:
         return ShownVerdict(verdict, "", "", "", "", said)
-    half = f"±{half_up(_half(whole), 2)}" if whole.contrast.p is not None else ""
+    half = f"±{half_up(_half(whole), 2)}" if whole.contrast.p is not None and not tested else ""
     off = str(half_up(abs(whole.contrast.difference), 2))
     higher = second if float(off) and not is_apart else ""
     return ShownVerdict(verdict, "well" if is_apart else "", off, half, higher, said)

@@ -26,6 +26,7 @@ MOST_VALUES = 3  # of one setting for people
 MOST_NAMED, MOST_SETTINGS = 12, 40  # settings that a sentence names, and that are listed; rows record fewer than 12
 MOST_UNEVEN = 0.02  # between the two sides of an interval that ± tells, as shown
 LOOK_AT = "look at code, libraries and hardware."
+NO_ERROR = "the files give no standard error"
 WITH_LOGS = "Sample logs show by how much."
 # How a method is called for people.
 TESTS: Mapping[Method, str] = {
@@ -117,10 +118,11 @@ def sign_test(differences: Sequence[float], *, is_above: bool) -> OverTasks:
 
 
 def over_tasks(comparison: RunComparison) -> OverTasks | None:
-    """What the tasks alone say; None where the average has an error, or the tasks are too few."""
+    """What the tasks alone say, by which boards rank rows without errors; None where there are errors, or few tasks."""
     found = [one.contrast.difference for one in comparison.tasks if not one.why]
     whole = comparison.average
-    if whole is None or whole.why or whole.contrast.p is not None or len(found) < FEWEST_TASKS:
+    is_tested = whole is not None and whole.contrast.p is not None and comparison.has_errors
+    if whole is None or whole.why or is_tested or len(found) < FEWEST_TASKS:
         return None
     return sign_test(found, is_above=whole.contrast.difference > 0)
 
@@ -163,10 +165,15 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
     where = f"{'higher' if whole.contrast.difference > 0 else 'lower'} than {first}{scope}"
     if whole.contrast.p is None and not float(off):
         return f"{_capital(first)} and {second} are equal{scope}."
+    tested = over_tasks(comparison)
+    if whole.contrast.p is not None and tested:
+        explained = "may explain" if whole.conclusion == "not separable" else "does not explain"
+        by_questions = f"Chance in the questions alone, {_amount(whole)} points by their answers, {explained} this"
+        return f"{_capital(second)} is {off} points {where}; {NO_ERROR}; {tested}. {by_questions}."
     if whole.contrast.p is None:
-        bare, tested = sum(one.contrast.p is None for one in comparison.tasks), over_tasks(comparison)
+        bare = sum(one.contrast.p is None for one in comparison.tasks)
         some = f"{bare} of {count} tasks {'has' if bare == 1 else 'have'} no standard error, so the average has none"
-        unknown = some if 0 < bare < count else "the files give no standard error"
+        unknown = some if 0 < bare < count else NO_ERROR
         said = f"{unknown}; {tested}" if tested else unknown
         return f"{_capital(second)} is {off} points {where}; {said}."
     if whole.conclusion == "not separable":

@@ -1,7 +1,7 @@
 // Compare rows by the data beside the page; what is compared is in the address.
 "use strict";
 (() => {
-  const { $, make, BREAK, breakable, read, write, compare, said, smallest, signP, halfUp } = globalThis.page;
+  const { $, make, BREAK, breakable, read, write, compare, said, smallest, withoutError, signP, halfUp } = globalThis.page;
   const MOST_UNEVEN = 0.02; // between the two sides of an interval that ± tells
   const FEWEST = 6; // tasks of a test over them
   const STYLES = { higher: "well", lower: "warn" }; // of verdicts that tell rows apart
@@ -49,18 +49,18 @@
   // As `is_same` of bot/evaluation/compare.py.
   const isSame = ({ found, isPart }) => !isPart && found.every((one) => !one.why && one.difference === 0) && new Set(found.map((one) => one.value)).size > 1;
   // As `sentence_of` of bot/reporting/comparison.py.
-  const sentence = (first, second, { differing, found, isPart, average }) => {
+  const sentence = (first, second, { differing, found, isPart, hasErrors, average }) => {
     if (!average) return `${first} and ${second} have no task in common: there is nothing to compare.`;
     const isEqual = isSame({ found, isPart });
-    const parts = [isEqual ? `${first} and ${second} have the same numbers in all ${found.length} tasks: one may be a copy or a repeat of the other.` : byHowMuch(first, second, found, isPart, average)];
+    const parts = [isEqual ? `${first} and ${second} have the same numbers in all ${found.length} tasks: one may be a copy or a repeat of the other.` : byHowMuch(first, second, found, isPart, average, overTasks({ found, hasErrors, average }))];
     if (differing.length) parts.push(`They were measured differently: ${differing.join(", ")}.`);
-    if (found.some((one) => !one.why) && found.length > 1 && !isEqual && !overTasks(found, average)) parts.push(counted(second, found));
+    if (found.some((one) => !one.why) && found.length > 1 && !isEqual && !overTasks({ found, hasErrors, average })) parts.push(counted(second, found));
     return parts.join(" ");
   };
   // As `over_tasks` of bot/reporting/comparison.py.
-  const overTasks = (found, whole) => {
+  const overTasks = ({ found, hasErrors, average: whole }) => {
     const differences = found.filter((one) => !one.why).map((one) => one.difference);
-    if (!whole || whole.why || whole.p !== null || differences.length < FEWEST) return null;
+    if (!whole || whole.why || (whole.p !== null && hasErrors) || differences.length < FEWEST) return null;
     const [higher, lower] = [differences.filter((one) => one > 0).length, differences.filter((one) => one < 0).length];
     const [side, count] = whole.difference > 0 ? ["higher", higher] : ["lower", lower];
     const p = signP(higher, lower);
@@ -68,7 +68,7 @@
     const verdict = isMore ? "more than chance" : "not more than chance";
     return { side, isMore, said: `over tasks it is ${side} in ${count} of ${differences.length}: ${verdict} (${p >= 0.001 ? `p = ${p.toFixed(3)}` : "p < 0.001"})` };
   };
-  const byHowMuch = (first, second, found, isPart, whole) => {
+  const byHowMuch = (first, second, found, isPart, whole, tested) => {
     if (whole.why) {
       const broken = found.filter((one) => one.why).length;
       if (broken === found.length) return `The two are not comparable: ${whole.why}.`;
@@ -78,8 +78,11 @@
     const scope = found.length === 1 ? (isPart ? " in the one task that both have" : "") : ` on the average of ${isPart ? `the ${found.length} tasks that both have` : `${found.length} tasks`}`;
     const where = `${whole.difference > 0 ? "higher" : "lower"} than ${first}${scope}`;
     if (whole.p === null && !Number(off)) return `${first} and ${second} are equal${scope}.`;
+    if (whole.p !== null && tested) {
+      const explained = whole.verdict === "not separable" ? "may explain" : "does not explain";
+      return `${second} is ${off} points ${where}; ${UNKNOWN}; ${tested.said}. Chance in the questions alone, ${amount(whole)} points by their answers, ${explained} this.`;
+    }
     if (whole.p === null) {
-      const tested = overTasks(found, whole);
       const bare = found.filter((one) => one.p === null).length;
       const some = `${bare} of ${found.length} tasks ${bare === 1 ? "has" : "have"} no standard error, so the average has none`;
       return `${second} is ${off} points ${where}; ${bare > 0 && bare < found.length ? some : UNKNOWN}${tested ? `; ${tested.said}` : ""}.`;
@@ -232,13 +235,13 @@
     };
     if (!whole) says("nothing to compare", "");
     else {
-      const tested = overTasks(one.found, whole);
+      const tested = overTasks(one);
       const words = isSame(one) ? "the same numbers" : tested ? (tested.isMore ? tested.side : "not separable") : whole.verdict;
       const isApart = words === "higher";
       says(isApart ? `${second} higher${tested ? " in most tasks" : ""}` : words, isApart ? "well" : "");
       if (!whole.why && !isSame(one)) {
         const big = make("p", `${points(Math.abs(whole.difference))} `, { class: "big" });
-        big.append(make("small", `${whole.p === null ? "" : `±${half(whole)}`} points`));
+        big.append(make("small", `${whole.p === null || tested ? "" : `±${half(whole)}`} points`));
         if (!isApart && Number(points(Math.abs(whole.difference)))) big.append(withBreaks("small", `for ${second}`, {}));
         made.append(big);
       }
@@ -327,7 +330,8 @@
     const isLong = order.length > MANY;
     const [top, rest] = isLong ? [order.slice(0, MOST_DIFFERENT), order.slice(MOST_DIFFERENT)] : [order, []];
     const testsOf = (each) => compared.map((_, i) => each.map((task) => byTask[i].get(task)));
-    const pairs = testsOf(top).map((tests, i) => [...averages.map(() => (hasAverages(picked[i + 1]) ? compared[i].average : undefined)), ...tests]);
+    const averageOf = (one) => (one.average && overTasks(one) ? { ...one.average, ...withoutError(one.average.difference) } : one.average); // as `_by_task`
+    const pairs = testsOf(top).map((tests, i) => [...averages.map(() => (hasAverages(picked[i + 1]) ? averageOf(compared[i]) : undefined)), ...tests]);
     const titled = [...averages, ...top].map((task) => (task === undefined ? "Average" : tasks[task]));
     const [differ, caption] = settingLines(picked);
     const oddOf = new Map(picked.map((row) => [row, (odd[rows.indexOf(row)] || [])]));

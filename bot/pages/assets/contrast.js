@@ -99,16 +99,17 @@
     holm(found);
     const isPart = ids.some((_, task) => !first.tasks[task] !== !second.tasks[task]);
     if (!found.length) return { differing, found };
-    if (found.length === 1) return { differing, found, isPart, average: found[0] };
+    const hasErrors = [first, second].some((row) => shared.every((task) => row.tasks[task][1] !== null));
+    if (found.length === 1) return { differing, found, isPart, hasErrors, average: found[0] };
     const faulty = found.find((one) => one.why);
     const average = { ...meanOf(found), why: faulty ? `${faulty.id}: ${faulty.why}` : "" };
     conclude(average, average.p);
-    return { differing, found, isPart, average };
+    return { differing, found, isPart, hasErrors, average };
   };
   // As `smallest` of bot/evaluation/compare.py; null where no difference would be sure to show.
   const smallest = ({ ends, leastP }) => {
     const found = SEEN * (ends[1] - ends[0]) / 2;
     return leastP >= LEVEL || found > 100 ? null : found;
   };
-  Object.assign(globalThis.page, { compare, said, smallest });
+  Object.assign(globalThis.page, { compare, said, smallest, withoutError });
 })();
