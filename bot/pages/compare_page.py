@@ -244,7 +244,7 @@ def compare_page(content: PageContent, asked: Sequence[str] | None = None) -> by
         "is_live": is_live,
         "near": _near(content, chosen[0]) if len(chosen) == 1 else (),
         "begin": () if chosen else _begin(content),
-        **dict.fromkeys(("chosen", "verdicts", "counts", "figures", "tables"), ()),
+        **dict.fromkeys(("chosen", "verdicts", "figures", "tables"), ()),
     }
     if len(chosen) > 1:
         values |= _compared(content, [titles[name] for name in chosen], chosen)
@@ -315,7 +315,7 @@ def _compared(content: PageContent, titles: Sequence[str], chosen: Sequence[str]
         "chosen": chosen,
         "verdicts": [_verdict(*each) for each in compared],
         "figures": _figures(tasks, minus, found) if differ else [],
-        "counts": [_counts(one, high) for one, _, high in compared if one] if rest and differ else [],
+        "is_part": bool(rest) and differ,
         "tables": (
             replace(table, caption=" ".join(filter(None, notes))),
             *([replace(folded, caption="", summary=f"The other {len(rest)} tasks")] if rest else []),
@@ -350,16 +350,6 @@ def _in_order(tasks: Mapping[str, str], found: Mapping[str, ComparedTask]) -> tu
     return {task: tasks[task] for task in first}, {task: tasks[task] for task in rest}
 
 
-def _counts(comparison: RunComparison, second: str) -> str:
-    """In how many tasks the second row is higher and lower, whatever chance explains."""
-    found = [one.contrast.difference for one in comparison.tasks if not one.why]
-    counts = {
-        "higher": sum(one > 0 for one in found), "lower": sum(one < 0 for one in found), "equal": found.count(0),
-    }  # fmt: skip
-    said = ", ".join(f"{word} in {count}" for word, count in counts.items() if count)
-    return f"Of {len(found)} tasks {second} is {said}. Those that differ most:"
-
-
 def _short(titles: Sequence[str]) -> Sequence[str]:
     """The shortest names that tell rows apart: of models, with organizations, or of the setups of one model."""
     models, setups = zip(*((title.rpartition("/")[0], title.rpartition("/")[2]) for title in titles), strict=True)
@@ -377,13 +367,13 @@ def _figures(
     """The differences of each pair of rows, all on one axis."""
     drawn = [
         [
-            (title, one.contrast.difference, _half(one))
+            (title, one.contrast.difference, _half(one), one.conclusion != "not separable")
             for task, title in tasks.items()
             if (one := by_task.get(task)) is not None and not one.why
         ]
         for by_task in found
     ]
-    ends = [end for rows in drawn for _, value, reach in rows for end in (value - reach, value + reach)]
+    ends = [end for rows in drawn for _, value, reach, _ in rows for end in (value - reach, value + reach)]
     axis = fitting("difference (points)", [*ends, 0.0])
     return [differences(title, rows, axis) for title, rows in zip(minus, drawn, strict=True)]
 
@@ -488,15 +478,26 @@ def _score_table(
     found: Sequence[Mapping[str, ComparedTask]],
 ) -> CompareTable:
     """The scores, and the difference of each pair of rows with its verdict."""
+    counts = [
+        sum(test.contrast.p is not None and not test.why for name, test in one.items() if name != "average")
+        for one in found
+    ]
     lines = [
-        (title, [*(row.get(task, Cell(points(None))) for row in rows), *(_difference(one.get(task)) for one in found)])
+        (
+            title,
+            [
+                *(row.get(task, Cell(points(None))) for row in rows),
+                *(_difference(one.get(task), tests) for one, tests in zip(found, counts, strict=True)),
+            ],
+        )
         for task, title in tasks.items()
     ]
-    is_tested = any(task.contrast.p is not None for one in found for task in one.values())
+    is_tested = any(counts)
     return CompareTable(SCORES if is_tested else UNTESTED, ("Score", *shown, *heads), lines)
 
 
-def _difference(task: ComparedTask | None) -> Cell:
+def _difference(task: ComparedTask | None, tests: int) -> Cell:
+    """A difference with its verdict among so many tests; where only the correction for them decides, it is named."""
     if task is None:
         return Cell(points(None))
     if task.why:
@@ -504,5 +505,8 @@ def _difference(task: ComparedTask | None) -> Cell:
     value = signed(task.contrast.difference)
     if task.contrast.p is None:
         return Cell(value)
+    low, high = task.contrast.interval(LEVEL)
+    is_corrected = task.conclusion == "not separable" and (low > 0 or high < 0) and tests > 1
+    among = f" among {tests} tests" if is_corrected else ""
     style = f"n apart {STYLES[task.conclusion]}" if task.conclusion in STYLES else "n"
-    return Cell(value, style, f"±{half_up(_half(task), 2)} {task.conclusion}")
+    return Cell(value, style, f"±{half_up(_half(task), 2)} {task.conclusion}{among}")

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import owner_and_name
-from bot.pages.environment import signed
+from bot.pages.environment import MISSING, signed
 from bot.pages.titles import in_two, with_end
 from bot.publishing.models import billions
 from bot.reporting.escape import visible
@@ -130,21 +130,21 @@ def _below(x: Axis, across: Callable[[float], float], height: int) -> list[str]:
     return [*parts, f'<text x="{middle:.0f}" y="{height - 6}" text-anchor="middle">{x.title}</text>']
 
 
-def differences(title: str, rows: Sequence[tuple[str, float, float]], x: Axis) -> Figure:
-    """A dot with its interval for each (name, difference, half of the interval), around a line at zero."""
-    names, left, line = _names([name for name, _, _ in rows])
+def differences(title: str, rows: Sequence[tuple[str, float, float, bool]], x: Axis) -> Figure:
+    """A dot with its interval for each (name, difference, half of the interval, is apart), around a line at zero."""
+    names, left, line = _names([name for name, *_ in rows])
     height = TOP + line * len(rows) + BOTTOM
     across, _ = _scales(x, x, left)
     parts = _below(x, across, height)
     parts.append(f'<path class="axis" d="M{across(0):.1f} {TOP}V{height - BOTTOM}"/>')
-    for place, ((_, value, reach), name) in enumerate(zip(rows, names, strict=True)):
+    for place, ((_, value, reach, is_apart), name) in enumerate(zip(rows, names, strict=True)):
         y = TOP + line * (place + 0.5)
         parts.append(name)
         parts.append(f'<path class="reach" d="M{across(value - reach):.1f} {y:.1f}H{across(value + reach):.1f}"/>')
-        kind = "untested" if not reach else "mass" if abs(value) > reach else "hollow"  # where 0 is inside
+        kind = "untested" if not reach else "mass" if is_apart else "hollow"
         parts.append(f'<circle class="{kind}" cx="{across(value):.1f}" cy="{y:.1f}" r="4"/>')
     frame = f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="{_text(title)}">'
-    table = [(name, signed(value), f"±{half_up(reach, 2)}") for name, value, reach in rows]
+    table = [(name, signed(value), f"±{half_up(reach, 2)}" if reach else MISSING) for name, value, reach, _ in rows]
     return Figure(title, Markup(f"{frame}{''.join(parts)}</svg>"), ("score", x.title, "interval"), table)  # noqa: S704 - every text in it is escaped
 
 

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from bot.pages.addresses import column_page, row_page
-from bot.pages.compare_page import sentence, titles_of
+from bot.pages.compare_page import compare_page, sentence, titles_of
+from bot.pages.write import write_site
 from bot.publishing.compared_rows import compared_rows
 from bot.reporting.comparison import sentence_of
 from bot.server.operator import TRIED
@@ -14,11 +15,13 @@ from bot.server.service import Service
 from bot.service.store.items import Mark
 from tests.browser.conftest import HERE, Opener
 from tests.browser.test_pages import RULES, SCREENS
-from tests.pages.boards import HOSTILE, generated, hostile, site_of, varied
+from tests.pages.boards import HOSTILE, found, generated, hostile, site_of, site_of_answers, varied
 from tests.server.services import NOW, TARGET, item, read_examples, unread
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from pathlib import Path
+
+    from playwright.sync_api import Browser, Page
 
 OPERATOR = (
     "",
@@ -270,6 +273,32 @@ def test_the_page_says_the_sentence_of_the_command_about_many_pairs(watch: Opene
         "tasks that both have",
     ):
         assert any(words in one for one in said), words
+
+
+def test_page_and_script_give_the_verdict_of_the_board_where_files_have_no_errors(
+    browser: Browser, tmp_path: Path
+) -> None:
+    site = site_of_answers()
+    write_site(site, tmp_path / "site")
+    first, *others = site.content.rows
+    best, *rest = (site.content.rows[name] for name in site.content.rows)
+    page = browser.new_page()
+    for other, row in zip(others, rest, strict=True):
+        page.goto(f"file://{tmp_path}/site/compare.html?rows={first},{other}")
+        told, served = page.inner_text("#found"), found(compare_page(site.content, [first, other]))
+        tested = site.content.tested_beside(best, row)
+        assert f"over tasks it is higher in {tested.wins} of 7: {tested.verdict}" in told
+        assert page.inner_text("#found .verdict").endswith("in most tasks" if tested.is_more else "not separable")
+        assert page.inner_text("#found .lead") in served.text
+        cells = (
+            page.locator("#found table")
+            .nth(1)
+            .locator("tr")
+            .evaluate_all("rows => rows.map(row => [...row.cells].map(one => one.textContent))")
+        )
+        assert cells in served.tables
+        assert "±" not in "".join(cells[1])  # that of the average
+    page.close()
 
 
 def test_print_shows_the_tables_and_no_controls(watch: Opener) -> None:

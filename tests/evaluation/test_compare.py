@@ -1035,6 +1035,22 @@ def test_json_has_the_test_over_tasks_where_the_average_has_no_error() -> None:
     assert f"over tasks it is higher in {count} of {count}: more than chance" in sentence_of(comparison)
 
 
+def test_without_errors_the_tasks_decide_and_the_chance_in_the_questions_stands_beside_it() -> None:
+    values = ((0.6,) * 7, (0.55,) * 4 + (0.61,) * 3)
+    bare = [
+        dataclasses.replace(made, tasks={name: replace(task, stderr=None) for name, task in made.tasks.items()})
+        for one in values
+        for made in [shares(dict(zip("abcdefg", ((share, 1000) for share in one), strict=True)))]
+    ]
+    comparison = compare(*bare[::-1])
+    assert sentence_of(comparison) == (
+        "B is 2.43 points higher than A on the average of 7 tasks; the files give no standard error; over tasks it is "
+        "higher in 4 of 7: not more than chance (p = 1.000). Chance in the questions alone, 2.43 ± 1.64 points by "
+        "their answers, does not explain this."
+    )
+    assert comparison_json(comparison)["over_tasks"]["verdict"] == "not separable"
+
+
 def test_hostile_names_stay_text() -> None:
     data = deepcopy(base())
     data["results"]["x|`::error::`"] = {"alias": "x", "acc,none": 0.5, "acc_stderr,none": 0.05}

@@ -255,3 +255,30 @@ def site_of_long_names(tasks: int, rows: int = 12) -> Site:
         for scores in [Scores(average_of([task.score for task in row.tasks]), row.tasks)]
     )
     return Site(PageContent(make_board(scored, named)))
+
+
+# Right answers of three rows in seven tasks of 1,000 questions.
+ANSWERS = ((600,) * 7, (550,) * 4 + (610,) * 3, (597,) * 7)
+
+
+def site_of_answers() -> Site:
+    """A site of rows without standard errors, whose values tell how many answers are right."""
+    *_, one = declared().tasks
+    board = declared().model_copy(
+        update={"tasks": tuple(one.model_copy(update={"id": f"t{at}", "title": f"Task {at}"}) for at in range(7))}
+    )
+    rows = []
+    for row, rights in zip(generated(3), ANSWERS, strict=True):
+        (leaf,) = row.tasks[-1].leaves
+        tasks = tuple(
+            replace(
+                row.tasks[-1], id=f"t{at}", title=f"Task {at}", raw=raw, score=100 * raw, stderr=None, leaves=(own,)
+            )
+            for at, raw in enumerate(right / 1000 for right in rights)
+            for own in [
+                replace(leaf, id=f"t{at}", raw=raw, score=100 * raw, stderr=None, samples=1000, lower_bound="0")
+            ]
+        )
+        average = average_of([task.score for task in tasks])
+        rows.append(replace(row, tasks=tasks, average=average, stderr=None, num_samples={}, definitions={}))
+    return Site(PageContent(make_board(rows, board)))

@@ -243,7 +243,11 @@ def test_one_row_asked_for_twice_is_said_to_be_one() -> None:
 
 
 def test_numbers_below_zero_on_an_axis_have_a_minus_sign() -> None:
-    drawn = str(differences("a minus b", [("x", -12.0, 1.0), ("y", 3.0, 1.0)], fitting("difference", [-13.0, 4.0])).svg)
+    drawn = str(
+        differences(
+            "a minus b", [("x", -12.0, 1.0, True), ("y", 3.0, 1.0, False)], fitting("difference", [-13.0, 4.0])
+        ).svg
+    )
     assert ">−10<" in drawn
     assert ">-" not in drawn
 

@@ -93,13 +93,14 @@
     const result = Number(off) ? `${second} is ${amount(whole)} points ${where}, which may be chance` : `they are equal${scope} (± ${half(whole)})`;
     return `${first} and ${second} are not separable: ${result}${least}.`;
   };
-  const difference = (test) => {
+  const difference = (test, tests) => {
     if (!test) return numeric("–");
     if (!test.why && test.p === null) return numeric(signed(test.difference));
     const cell = numeric(`${test.why ? points(null) : signed(test.difference)} `);
     if (test.why) cell.append(make("small", test.verdict));
     if (test.why) return cell;
-    cell.append(make("small", `±${half(test)} ${test.verdict}`));
+    const isCorrected = test.verdict === "not separable" && (test.ends[0] > 0 || test.ends[1] < 0) && tests > 1;
+    cell.append(make("small", `±${half(test)} ${test.verdict}${isCorrected ? ` among ${tests} tests` : ""}`));
     if (STYLES[test.verdict]) cell.className = `n apart ${STYLES[test.verdict]}`;
     return cell;
   };
@@ -167,7 +168,7 @@
   // As `differences` of bot/pages/drawing.py: a dot with its interval for each score, around a line at zero.
   const figure = (title, titled, tests, [low, high, step]) => {
     const drawn = tests.map((test, i) => [titled[i], test]).filter(([, test]) => isDrawn(test))
-      .map(([name, test]) => [name, test.difference, (test.ends[1] - test.ends[0]) / 2]);
+      .map(([name, test]) => [name, test.difference, (test.ends[1] - test.ends[0]) / 2, test.verdict !== "not separable"]);
     const labels = drawn.map(([name]) => inTwo(name));
     const left = 16 + 8 * Math.max(0, ...labels.flat().map((part) => part.length));
     const space = labels.some((parts) => parts.length > 1) ? 32 : 20;
@@ -180,18 +181,18 @@
     }
     svg.append(draw("path", { class: "axis", d: `M${across(0)} ${top}V${height}` }));
     svg.append(draw("text", { x: (left + right) / 2, y: height + 38, "text-anchor": "middle" }, "difference (points)"));
-    drawn.forEach(([, middle, reach], place) => {
+    drawn.forEach(([, middle, reach, isApart], place) => {
       const y = top + space * (place + 0.5);
       labels[place].forEach((part, i) => svg.append(draw("text", { x: left - 8, y: y + 4 + 7 * (2 * i - labels[place].length + 1), "text-anchor": "end" }, part)));
       svg.append(draw("path", { class: "reach", d: `M${across(middle - reach)} ${y}H${across(middle + reach)}` }));
-      svg.append(draw("circle", { class: !reach ? "untested" : Math.abs(middle) > reach ? "mass" : "hollow", cx: across(middle), cy: y, r: 4 }));
+      svg.append(draw("circle", { class: !reach ? "untested" : isApart ? "mass" : "hollow", cx: across(middle), cy: y, r: 4 }));
     });
     const made = document.createElement("figure");
     const details = document.createElement("details");
     const head = ["score", "difference (points)", "interval"];
     details.append(make("summary", "The numbers of this chart"), plain(`Numbers: ${title}`, head, drawn.map(([name, middle, reach]) => {
       const row = document.createElement("tr");
-      row.append(...[name, signed(middle), `±${points(reach)}`].map((text) => make("td", text)));
+      row.append(...[name, signed(middle), reach ? `±${points(reach)}` : "–"].map((text) => make("td", text)));
       return row;
     })));
     made.append(make("figcaption", title), svg, details);
@@ -281,12 +282,6 @@
     const off = (task) => (isDrawn(found.get(task)) ? Math.abs(found.get(task).difference) : -1);
     return places.length > MANY ? places.sort((one, other) => off(other) - off(one) || one - other) : places;
   };
-  // As `_counts` of bot/pages/compare_page.py.
-  const countsOf = (second, found) => {
-    const known = found.filter((one) => !one.why).map((one) => one.difference);
-    const counts = [["higher", known.filter((one) => one > 0).length], ["lower", known.filter((one) => one < 0).length], ["equal", known.filter((one) => one === 0).length]];
-    return `Of ${known.length} tasks ${second} is ${counts.filter(([, count]) => count).map(([word, count]) => `${word} in ${count}`).join(", ")}. Those that differ most:`;
-  };
   const near = (name) => { // the three ranked rows above it and below it
     const place = names.indexOf(name);
     const found = make("p", "Compare it with one beside it on the board: ");
@@ -335,9 +330,10 @@
     const titled = [...averages, ...top].map((task) => (task === undefined ? "Average" : tasks[task]));
     const [differ, caption] = settingLines(picked);
     const oddOf = new Map(picked.map((row) => [row, (odd[rows.indexOf(row)] || [])]));
+    const testsIn = compared.map(({ found: each }) => each.filter((one) => !one.why && one.p !== null).length);
     const scored = (titlesOf, taskOf, tests) => titlesOf.map((title, i) => line(title, [
       ...picked.map((row) => make("td", points(taskOf(i) === undefined ? row.average : row.tasks[taskOf(i)]?.[0]), { class: oddOf.get(row).includes(taskOf(i)) ? "n odd" : "n" })),
-      ...tests.map((each) => difference(each[i])),
+      ...tests.map((each, pair) => difference(each[i], testsIn[pair])),
     ]));
     const lines = scored(titled, (i) => [...averages, ...top][i], pairs);
     const minus = compared.map(({ low, high }) => `${high} minus ${low}`);
@@ -350,7 +346,7 @@
     if (differs) figures.append(...pairs.map((tests, i) => figure(minus[i], titled, tests, axisOf(pairs))));
     const beside = make("div", "", { class: "beside" });
     const shownScores = document.createElement("div");
-    shownScores.append(...(isLong && differs ? compared.filter(({ average }) => average).map(({ found: each, high }) => make("p", countsOf(high, each), { class: "quiet" })) : []), table(notes.join(" "), columns, lines, chosen));
+    shownScores.append(...(isLong && differs ? [make("p", compared.length > 1 ? "Of all tasks those in which the first two differ most:" : "The tasks that differ most:", { class: "quiet" })] : []), table(notes.join(" "), columns, lines, chosen));
     if (isLong) {
       const others = document.createElement("details");
       const restLines = scored(rest.map((task) => tasks[task]), (i) => rest[i], testsOf(rest));
