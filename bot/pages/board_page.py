@@ -74,6 +74,9 @@ class ScoreColumn:
     span: int = 0
 
 
+TintedColumn = tuple[ScoreColumn, float, float]  # with its lowest score, and the width of one tint
+
+
 def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_raw: bool = False) -> bytes:
     """The page of all rows, of which `lines` are the lines; the incomplete ones stand apart."""
     board = content.board
@@ -206,13 +209,13 @@ def _figures(content: PageContent) -> Iterator[Figure]:
         yield over_time("Average by the date of measuring, with the best up to each day", points, axis)
 
 
-def _score_columns(content: PageContent) -> list[ScoreColumn]:
+def _score_columns(content: PageContent, *, is_raw: bool) -> list[ScoreColumn]:
     """The columns of scores: groups come first, but where a click opens their tasks, these stand beside them.
 
-    A group of one task is its task.
+    A group of one task is its task. A group has no raw value.
     """
-    board = content.board.leaderboard
-    folded = [group for group, held in board.groups.items() if len(held) > 1 and content.is_folded]
+    board, is_folded = content.board.leaderboard, content.is_folded and not is_raw
+    folded = [group for group, held in board.groups.items() if len(held) > 1 and is_folded]
     fold = {group: (f"g{place}",) for place, group in enumerate(folded)}
     shown = heads([task.title for task in board.tasks], [task.group for task in board.tasks])
     runs = [] if fold else [len([*run]) for _, run in groupby(shown, key=lambda head: head[0])]
@@ -227,8 +230,8 @@ def _score_columns(content: PageContent) -> list[ScoreColumn]:
         for place, (task, head) in enumerate(zip(board.tasks, shown, strict=True))
         for span in [spans.get(place, 0)]
     ]
-    groups = {name: ScoreColumn(None, name, name, ("group",)) for name in board.groups}
-    if not content.is_folded:
+    groups = {name: ScoreColumn(None, name, name, ("group",)) for name in board.groups if not is_raw}
+    if not is_folded:
         return [*groups.values(), *tasks]
     held = {name: [one for one in tasks if one.group == name] for name in groups}
     beside = {
@@ -247,7 +250,7 @@ def _columns(content: PageContent, differing: Container[str], *, is_raw: bool) -
         BoardColumn("model", "Model", "text"),
         BoardColumn("average", "Average", "", "scores.html#uncertainty"),
         *without,
-        *(_column(content, column, is_raw=is_raw) for column in _score_columns(content)),
+        *(_column(content, column, is_raw=is_raw) for column in _score_columns(content, is_raw=is_raw)),
         *(_other(column) for column in content.board.leaderboard.columns),
         *([BoardColumn("evidence", "Evidence", "text")] if content.has_evidence else []),
         *([BoardColumn("size", "Size (B)")] if "size" in differing else []),
@@ -283,10 +286,13 @@ def _column(content: PageContent, column: ScoreColumn, *, is_raw: bool) -> Board
 def board_lines(content: PageContent) -> list[Line]:
     """The lines of all rows."""
     rows = content.board.rows
-    columns = [(column, *_tint(content, column)) for column in _score_columns(content)]
+    columns, of_raw = (
+        [(column, *_tint(content, column)) for column in _score_columns(content, is_raw=is_raw)]
+        for is_raw in (False, True)
+    )
     longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in rows)
     differing, is_told = _differing(content), content.warnings_differ
-    return [_line(content, row, columns, longest, differing, is_told=is_told) for row in rows]
+    return [_line(content, row, (columns, of_raw), longest, differing, is_told=is_told) for row in rows]
 
 
 def _tint(content: PageContent, column: ScoreColumn) -> tuple[float, float]:
@@ -304,28 +310,13 @@ def _tint(content: PageContent, column: ScoreColumn) -> tuple[float, float]:
 def _line(
     content: PageContent,
     row: BoardRow,
-    columns: Sequence[tuple[ScoreColumn, float, float]],
+    columns: tuple[Sequence[TintedColumn], Sequence[TintedColumn]],
     longest: float,
     differing: Container[str],
     *,
     is_told: bool,
 ) -> Line:
-    had = {score.id: score for score in row.entry.tasks}
-    groups = {group.title: group for group in row.entry.groups}
-    odd = content.odd.get(row.entry.key, {})
-    scores, raws = "", ""
-    for column, low, width in columns:
-        task, group = column.task, groups.get(column.group)
-        score = had.get(task.id, ABSENT) if task else group or ABSENT
-        level = 0 if score.score is None or not width else min(TINTS - 1, int((score.score - low) / width))
-        is_odd = (
-            task.id in odd if task else content.is_folded and not odd.keys().isdisjoint(group.tasks if group else ())
-        )
-        kinds = [*([f"q{level}"] if level > 0 else []), *(["odd"] if is_odd else []), *column.kinds]
-        begin = f'<td class="{" ".join(kinds)}">' if len(kinds) > 1 else f"<td class={kinds[0]}>" if kinds else "<td>"
-        shown = begin + _with_error(score.score, score.stderr)
-        scores += shown
-        raws += begin + raw(had.get(task.id, ABSENT).raw) if task else shown
+    scores, raws = (_cells(content, row.entry, some, is_raw=some is columns[1]) for some in columns)
     values = {one.id: one.value for one in row.entry.columns}
     for other in content.board.leaderboard.columns:
         cell = f"<td class=other>{_text(_amount(values.get(other.id)))}"
@@ -336,6 +327,27 @@ def _line(
         warned += f' data-doubt="{_text("; ".join(content.warned(entry)))}"'
     lines = f"<tr{warned}>{before}{scores}{after}", f"<tr{warned}>{before}{raws}{after}"
     return Markup(lines[0]), Markup(lines[1])  # noqa: S704 - every text in them is escaped
+
+
+def _cells(content: PageContent, entry: Entry, columns: Sequence[TintedColumn], *, is_raw: bool) -> str:
+    """The cells of a row's scores, or of its raw values."""
+    had = {score.id: score for score in entry.tasks}
+    groups = {group.title: group for group in entry.groups}
+    odd = content.odd.get(entry.key, {})
+    cells = ""
+    for column, low, width in columns:
+        task, group = column.task, groups.get(column.group)
+        score = had.get(task.id, ABSENT) if task else group or ABSENT
+        level = 0 if score.score is None or not width else min(TINTS - 1, int((score.score - low) / width))
+        is_odd = (
+            task.id in odd if task else content.is_folded and not odd.keys().isdisjoint(group.tasks if group else ())
+        )
+        kinds = [*([f"q{level}"] if level > 0 else []), *(["odd"] if is_odd else []), *column.kinds]
+        begin = f'<td class="{" ".join(kinds)}">' if len(kinds) > 1 else f"<td class={kinds[0]}>" if kinds else "<td>"
+        cells += begin + (
+            raw(score.raw) if isinstance(score, TaskScore) and is_raw else _with_error(score.score, score.stderr)
+        )
+    return cells
 
 
 def _before(content: PageContent, row: BoardRow, longest: float) -> str:

@@ -32,12 +32,13 @@ from bot.publishing.repeat import HUB, declaration_name, explain_command, measur
 class LeafLine:
     """A leaf's value of one metric, and where it comes from; `right` is `156/250`, or what else is known.
 
-    `raw` has all digits, but where the counts of `right` give them; `error` is "" where they give it or there is none.
+    `whole` has all digits of the raw value, and `error` is its error; "" where the counts of `right` give them or there
+    is none.
     """
 
     leaf: LeafScore
     right: str
-    raw: str
+    whole: str
     error: str
     shots: str
     version: str
@@ -269,7 +270,7 @@ def _line(entry: Entry, leaf: LeafScore, task: Task | None) -> LeafLine:
     return LeafLine(
         leaf,
         right,
-        raw(leaf.raw) if is_exact else full(leaf.raw),
+        "" if is_exact else full(leaf.raw),
         "" if leaf.stderr is None or (is_exact and _follows(leaf, right)) else raw(leaf.stderr),
         str(entry.num_fewshot.get(leaf.id, "–")),
         entry.versions.get(leaf.id, "–"),

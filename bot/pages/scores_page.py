@@ -27,7 +27,8 @@ HEADS = Way("Metric", "Better", "Shots", "Bounds", "From its subtasks")
 
 def scores_page(content: PageContent) -> bytes:
     """The page."""
-    rows, tasks = content.board.rows, content.board.leaderboard.tasks
+    rows, board = content.board.rows, content.board.leaderboard
+    tasks, is_over_groups = board.tasks, board.average.over == "groups"
     ways = grouped((_way(task), task) for task in tasks)
     own = [(way, task) for task in tasks for way in [_way(task)] if len(ways[way]) < ALIKE]
     values = [{way[place] for way, _ in own} for place in range(len(HEADS))]
@@ -45,6 +46,7 @@ def scores_page(content: PageContent) -> bytes:
         unit={True: "percentages", False: "fractions from 0 to 1"}[units.pop()] if len(units) == 1 else "",
         single=[task for task in tasks if len(task.leaves) == 1],
         is_scaled=is_scaled(content),
+        largest=max(board.groups.items(), key=lambda group: len(group[1])) if is_over_groups else None,
         has_errors=not rows or not is_bare(rows),
         has_pairs=not rows or any(row.entry.stderr is not None for row in rows),
         has_signs=not rows or any(row.is_over_tasks for row in rows),
@@ -52,6 +54,7 @@ def scores_page(content: PageContent) -> bytes:
 
 
 def _way(task: Task) -> Way:
+    why = (task.bound_reason or "").rstrip(".")
     names, is_one = ", ".join(metric.name for metric in task.metrics), len(task.leaves) == 1
     has_own = task.normalize == "leaf" and any(leaf.bound_reason for leaf in task.leaves)
     lower = "each subtask's own" if has_own else task.lower_bound
@@ -60,6 +63,6 @@ def _way(task: Task) -> Way:
         f"{names}{' (their mean)' if len(task.metrics) > 1 else ''}",
         "higher is better" if task.higher_is_better else "lower is better",
         "any number of shots" if task.num_fewshot is None else counted(task.num_fewshot, "shot"),
-        f"bounds {lower} to {task.upper_bound}{f': {task.bound_reason}' if task.bound_reason else ''}",
+        f"bounds {lower} to {task.upper_bound}{f': {why}' if why else ''}",
         "" if is_one else f"mean of {'scores' if task.normalize == 'leaf' else 'raw values'}{weighted}",
     )

@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.errors import MalformedEntry
+from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import average_of
 from bot.evaluation.statistics import LEVEL
@@ -921,3 +922,30 @@ def test_a_warning_of_every_row_stands_below_its_scores_and_in_no_box() -> None:
         assert page.index("Every score") < page.index(shared)
         assert said in page
         assert bool(said) == ("about this row" in page)
+
+
+def test_a_board_over_groups_says_how_its_average_is_made_and_has_raw_values_of_all_tasks() -> None:
+    content = site_of_groups().content
+    board = content.board.leaderboard
+    over = board.average.model_copy(update={"over": "groups"})
+    tasks = tuple(task.model_copy(update={"lower_bound": Fraction(1, 4)}) for task in board.tasks)
+    made = make_board(
+        [row.entry for row in content.board.rows], board.model_copy(update={"average": over, "tasks": tasks})
+    )
+    site = Site(PageContent(made))
+    assert "mean of the 4 groups, each the mean of its tasks: a task of Retrieval counts 1/4 × 1/5 of it." in text(
+        site, "scores.html"
+    )
+    assert "plain mean of the 14 columns" in text(site_of_groups(), "scores.html")
+    shown = [row for table in found(site["raw.html"]).tables for row in table[1:]]
+    for line, row in zip(shown, made.rows, strict=True):
+        assert line[3 : 3 + len(row.entry.tasks)] == [str(half_up(task.raw or 0.0, 4)) for task in row.entry.tasks]
+    assert "groups" not in text(site, "raw.html")
+
+
+def test_a_reason_of_bounds_that_ends_with_a_period_has_one() -> None:
+    board = declared()
+    tasks = tuple(task.model_copy(update={"bound_reason": "Guessing."}) for task in board.tasks)
+    page = text(Site(PageContent(make_board(generated(2), board.model_copy(update={"tasks": tasks})))), "scores.html")
+    assert ": Guessing" in page
+    assert ".." not in page

@@ -13,7 +13,7 @@ The tool never writes the field: take the place out, or mark it with `?`.
 ## Example
 (result) misread: [{"place": "model_sha", "pointer": "", "why": "is not there", "is_error": false}]
 
-## Use instead
+## A sound run writes
 (result) misread: []
 """
 

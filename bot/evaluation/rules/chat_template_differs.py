@@ -13,7 +13,7 @@ The model has no template, or the board means both: nothing is to be done.
 /model_name: "example-org/kestrel-7b-instruct"
 /config/model_args: "pretrained=example-org/kestrel-7b-instruct"
 
-## Use instead
+## A sound run writes
 /model_name: "example-org/kestrel-7b"
 """
 

@@ -16,7 +16,7 @@ A tool of yours adds fields: say which of them counts.
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-70b,dtype=bfloat16"
 
-## Use instead
+## A sound run writes
 /config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 """
 

@@ -14,7 +14,7 @@ leaderboard: open-llm-v1-drop
 (a file of open-llm-v1-drop)
 /results/harness|drop|3/f1: 0.0614
 
-## Use instead
+## A sound run writes
 leaderboard: open-llm-v1-drop
 (a file of open-llm-v1-drop)
 /results/harness|drop|3/f1: 0.47

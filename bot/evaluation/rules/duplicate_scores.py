@@ -13,7 +13,7 @@ They share weights: say in the request how they are related.
 ## Example
 (board) example-org/osprey-7b
 
-## Use instead
+## A sound run writes
 (board)
 """
 

@@ -12,7 +12,7 @@ A correction was right: say in the request what was corrected.
 ## Example
 (result) edited: true
 
-## Use instead
+## A sound run writes
 (result) edited: false
 """
 

@@ -12,7 +12,7 @@ Submit the sample logs, or have a part measured again (`remeasure`).
 ## Example
 (declaration) evidence: {"least": "remeasured"}
 
-## Use instead
+## A sound run writes
 (declaration) evidence: {"least": "samples"}
 """
 

@@ -12,7 +12,7 @@ It states a fact: nothing is to be done.
 ## Example
 /results/leaderboard_arc_challenge/acc_norm,none: 0.4
 
-## Use instead
+## A sound run writes
 /results/leaderboard_arc_challenge: (absent)
 """
 

@@ -12,7 +12,7 @@ The machine's clock was wrong: nothing is to be done.
 ## Example
 /date: 3000000000.0
 
-## Use instead
+## A sound run writes
 /date: 1777777777.0
 """
 

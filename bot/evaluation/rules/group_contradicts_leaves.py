@@ -12,7 +12,7 @@ The harness weighs this group otherwise: report it, with the file.
 ## Example
 /results/leaderboard_musr/acc_norm,none: 0.9
 
-## Use instead
+## A sound run writes
 /results/leaderboard_musr/acc_norm,none: "N/A"
 """
 

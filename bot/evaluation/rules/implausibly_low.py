@@ -14,7 +14,7 @@ The model really fails: `check --samples` shows it; say so in the request.
 /results/leaderboard_mmlu_pro/acc,none: 0.0625
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 
-## Use instead
+## A sound run writes
 /results/leaderboard_mmlu_pro/acc,none: 0.125
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """

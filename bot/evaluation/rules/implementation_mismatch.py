@@ -14,7 +14,7 @@ leaderboard: open-llm-v1
 (a file of open-llm-v1)
 /results/harness|hendrycksTest-virology|5/acc_norm: 0.5
 
-## Use instead
+## A sound run writes
 leaderboard: open-llm-v1
 (a file of open-llm-v1)
 """

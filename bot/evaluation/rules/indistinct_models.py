@@ -19,7 +19,7 @@ Say with `identity` or `--model-name` what the folders are, or which revision it
 /results/leaderboard_mmlu_pro/acc,none: 0.5
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 
-## Use instead
+## A sound run writes
 /config/model_sha: "3f1c0d9a6b2e4f58a7c1d0e9b8f7a6c5d4e3f2a1"
 /config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 """

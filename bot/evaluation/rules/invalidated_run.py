@@ -12,7 +12,7 @@ The mark was set by mistake: take it back in the tool.
 ## Example
 (result) invalidated: true
 
-## Use instead
+## A sound run writes
 (result) invalidated: false
 """
 

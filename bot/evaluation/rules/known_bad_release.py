@@ -13,7 +13,7 @@ The fault was corrected in this copy: ask for a waiver.
 /lm_eval_version: (absent)
 /git_hash: "6d2abda4"
 
-## Use instead
+## A sound run writes
 /lm_eval_version: (absent)
 /git_hash: "452749513"
 """

@@ -12,7 +12,7 @@ The board asks for a part of the task: declare its `samples`.
 ## Example
 /config/limit: 50.0
 
-## Use instead
+## A sound run writes
 /config/limit: null
 """
 

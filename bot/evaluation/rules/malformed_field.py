@@ -12,7 +12,7 @@ A precision in use is not in the list: report it, with the file.
 ## Example
 /model_source: "hf™"
 
-## Use instead
+## A sound run writes
 /model_source: "hf"
 """
 

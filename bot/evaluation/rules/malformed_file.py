@@ -12,7 +12,7 @@ A larger file is read with `--max-bytes` or `max_file_bytes`; a layout of your o
 ## Example
 (file) {"results": {"leaderboard_bbh_navigate": {"acc_norm,none": 0.7
 
-## Use instead
+## A sound run writes
 Upload the file that the harness wrote, whole.
 """
 

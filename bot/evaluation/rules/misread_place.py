@@ -13,7 +13,7 @@ All files have it: correct the place or its unit.
 ## Example
 (result) misread: [{"place": "retail", "pointer": "/retail", "why": "has 575, which is no percent", "is_error": true}]
 
-## Use instead
+## A sound run writes
 (result) misread: []
 """
 

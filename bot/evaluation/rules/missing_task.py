@@ -13,7 +13,7 @@ Another file has it, but one lacks revision or precision: name it with `--model-
 ## Example
 /results/leaderboard_mmlu_pro: (absent)
 
-## Use instead
+## A sound run writes
 /results/leaderboard_mmlu_pro/acc,none: 0.5
 /results/leaderboard_mmlu_pro/acc_stderr,none: 0.00455847041936318
 """

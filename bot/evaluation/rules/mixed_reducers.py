@@ -12,7 +12,7 @@ Measure the leaves with one reducer, or declare two tasks.
 ## Example
 (result) leaves/leaderboard_bbh_navigate/reducer: "max"
 
-## Use instead
+## A sound run writes
 (result) leaves/leaderboard_bbh_navigate/reducer: "mean"
 """
 

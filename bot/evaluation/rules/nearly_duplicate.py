@@ -12,7 +12,7 @@ They share weights, as a merge does: say so in the request.
 ## Example
 (alike) example-org/osprey-7b
 
-## Use instead
+## A sound run writes
 (board)
 """
 

@@ -12,7 +12,7 @@ Never: measure the task again.
 ## Example
 /results/leaderboard_mmlu_pro/acc,none: "NaN"
 
-## Use instead
+## A sound run writes
 /results/leaderboard_mmlu_pro/acc,none: 0.5
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """

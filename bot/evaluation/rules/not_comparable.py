@@ -14,7 +14,7 @@ leaderboard: open-llm-v1
 (a file of open-llm-v1 by harness 0.4)
 /versions/gsm8k: 3.0
 
-## Use instead
+## A sound run writes
 leaderboard: open-llm-v1
 (a file of open-llm-v1)
 """

@@ -14,7 +14,7 @@ Others score the answers: submit their file.
 /groups: (absent)
 /group_subtasks: (absent)
 
-## Use instead
+## A sound run writes
 /results/leaderboard_ifeval/prompt_level_strict_acc,none: 0.49907578558225507
 /results/leaderboard_ifeval/prompt_level_strict_acc_stderr,none: "N/A"
 """

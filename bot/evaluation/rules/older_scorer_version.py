@@ -12,7 +12,7 @@ It states a fact: measure again for the newer scorer.
 ## Example
 /versions/leaderboard_math_algebra_hard: 1.0
 
-## Use instead
+## A sound run writes
 /versions/leaderboard_math_algebra_hard: 3.0
 """
 

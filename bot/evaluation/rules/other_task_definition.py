@@ -14,7 +14,7 @@ The change is meant: add it as another `[[harness.definitions]]`.
 ## Example
 /configs/leaderboard_mmlu_pro/dataset_path: "example-org/leaked"
 
-## Use instead
+## A sound run writes
 /configs/leaderboard_mmlu_pro/dataset_path: "TIGER-Lab/MMLU-Pro"
 """
 

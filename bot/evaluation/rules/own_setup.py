@@ -13,7 +13,7 @@ The board wants it so: nothing is to be done.
 ## Example
 /config/fewshot_seed: 777
 
-## Use instead
+## A sound run writes
 /config/fewshot_seed: 1234
 """
 

@@ -12,7 +12,7 @@ The name alone has the mark: say so in the request.
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,load_in_4bit=True"
 
-## Use instead
+## A sound run writes
 /config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 """
 

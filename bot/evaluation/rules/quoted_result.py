@@ -12,7 +12,7 @@ They were measured: correct the source in the file.
 ## Example
 (result) quoted_from: "example-org leaderboard"
 
-## Use instead
+## A sound run writes
 (result) quoted_from: ""
 """
 

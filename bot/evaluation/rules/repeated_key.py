@@ -12,7 +12,7 @@ No tool writes such a file: upload the one that the harness wrote.
 ## Example
 (file with) "results": {"leaderboard_mmlu_pro": {"acc,none": 0.6, "acc_stderr,none": "N/A"}},
 
-## Use instead
+## A sound run writes
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 

@@ -15,7 +15,7 @@ The reason is a good one: say it in the request.
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 /date: 1
 
-## Use instead
+## A sound run writes
 (another file)
 /date: 1
 """

@@ -51,7 +51,7 @@ def samples_missing(case: Case) -> Violations:
     (declaration) evidence: {"samples": "checked"}
     (samples) leaderboard_mmlu_pro: null
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     """
     without = [one for one, log in _looked_at(case) if log is None]
@@ -92,7 +92,7 @@ def samples_unreadable(case: Case) -> Violations:
     (declaration) evidence: {"samples": "checked"}
     (samples) leaderboard_mmlu_pro/unreadable: "record 7: not valid JSON"
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
@@ -119,7 +119,7 @@ def samples_disagree(case: Case) -> Violations:
     (declaration) evidence: {"samples": "checked"}
     (samples) leaderboard_mmlu_pro/means: {"acc,none": 0.25}
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
@@ -152,7 +152,7 @@ def answer_scored_otherwise(case: Case) -> Violations:
     (declaration) evidence: {"samples": "checked"}
     (samples) leaderboard_mmlu_pro/wrong: [{"metric": "acc,none", "count": 1, "first": "7 has 1, its answer gives 0"}]
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
@@ -197,7 +197,7 @@ def other_questions(case: Case) -> Violations:
     (declaration) evidence: {"samples": "checked"}
     (samples) leaderboard_mmlu_pro/others: "the document 3 is in the log more than once"
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
@@ -250,7 +250,7 @@ def copied_samples(case: Case) -> Violations:
     (declaration) evidence: {"samples": "checked"}
     (logs) example-org/kestrel-7b-base
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
@@ -283,7 +283,7 @@ def scored_as_no_other(case: Case) -> Violations:
     (samples) leaderboard_mmlu_pro/scoring: "0123456789abcdef"
     (scored) leaderboard_mmlu_pro: "fedcba9876543210"
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     """
     for one, log in _logs(case):
@@ -319,7 +319,7 @@ def not_scored_again(case: Case) -> Violations:
     (declaration) evidence: {"samples": "checked"}
     (samples) leaderboard_mmlu_pro/unknown: {"acc,none": "it has a scoring function of its own"}
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     """
     yield from (
@@ -354,7 +354,7 @@ def answers_missing(case: Case) -> Violations:
     (samples) leaderboard_mmlu_pro/unanswered: 6000
     (samples) leaderboard_mmlu_pro/answered_mean: 0.75
 
-    ## Use instead
+    ## A sound run writes
     (declaration) evidence: {"samples": "checked"}
     (samples) leaderboard_mmlu_pro/unanswered: 60
     """

@@ -12,7 +12,7 @@ The value is a placeholder: ask for a waiver. Otherwise revoke the token first.
 ## Example
 /config/model_args: "base_url=https://example.org/v1,model=example-org/kestrel-7b,api_key=abcdefgh12345678"
 
-## Use instead
+## A sound run writes
 /config/model_args: "base_url=https://example.org/v1,model=example-org/kestrel-7b"
 """
 

@@ -15,7 +15,7 @@ An argument cannot change a result: report it, for `bot/data/sameness.toml`.
 /config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16,max_length=2048"
 /date: 1
 
-## Use instead
+## A sound run writes
 (another file)
 /date: 1
 """

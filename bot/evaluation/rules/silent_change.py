@@ -15,7 +15,7 @@ leaderboard: open-llm-v1
 /lm_eval_version: "0.4.13"
 /git_hash: null
 
-## Use instead
+## A sound run writes
 /lm_eval_version: "0.4.13"
 /git_hash: null
 """

@@ -13,7 +13,7 @@ The board's spelling is wrong: propose the removal of that row first.
 ## Example
 (row) open-llm-v2/Example-Org/kestrel-7b/0000000000000000000000000000000000000001-bfloat16
 
-## Use instead
+## A sound run writes
 (row) open-llm-v2/example-org/kestrel-7b/0000000000000000000000000000000000000001-bfloat16
 """
 

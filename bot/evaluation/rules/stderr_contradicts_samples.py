@@ -12,7 +12,7 @@ The tool computes the error otherwise, as by clusters: declare `integral = false
 ## Example
 /results/leaderboard_mmlu_pro/acc_stderr,none: 0.01
 
-## Use instead
+## A sound run writes
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """
 

@@ -12,7 +12,7 @@ The board means to ask for the form: nothing is to be done.
 ## Example
 /results/leaderboard_ifeval/inst_level_loose_acc,none: 0.9
 
-## Use instead
+## A sound run writes
 /results/leaderboard_ifeval/inst_level_loose_acc,none: 0.32
 """
 

@@ -12,7 +12,7 @@ The template closes thoughts before the answer: say so in the request.
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,enable_thinking=True"
 
-## Use instead
+## A sound run writes
 /config/model_args: "pretrained=example-org/kestrel-7b,enable_thinking=False"
 """
 

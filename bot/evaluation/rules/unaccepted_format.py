@@ -12,7 +12,7 @@ The board means this tool, too: add it to `formats` of `[harness]`.
 ## Example
 leaderboard: open-llm-v1-drop
 
-## Use instead
+## A sound run writes
 leaderboard: open-llm-v2
 """
 

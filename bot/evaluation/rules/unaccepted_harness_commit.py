@@ -13,7 +13,7 @@ It measures the same: add the commit or its release to `[[harness.accepted]]`.
 /lm_eval_version: (absent)
 /git_hash: "3fa4fd72"
 
-## Use instead
+## A sound run writes
 /lm_eval_version: (absent)
 /git_hash: "543617fe"
 """

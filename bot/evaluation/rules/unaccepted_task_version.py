@@ -12,7 +12,7 @@ The numbers are the same: add it to `versions`, or with the difference to `older
 ## Example
 /versions/leaderboard_mmlu_pro: 0.2
 
-## Use instead
+## A sound run writes
 /versions/leaderboard_mmlu_pro: 0.1
 """
 

@@ -12,7 +12,7 @@ The log was not closed: let the tool write it again.
 ## Example
 (result) unfinished: "cancelled"
 
-## Use instead
+## A sound run writes
 (result) unfinished: ""
 """
 

@@ -13,7 +13,7 @@ Say it with `--model-name` or in `[models]`; models of an API need `served_model
 /model_name: "i82qcls7"
 /config/model_args: ""
 
-## Use instead
+## A sound run writes
 /model_name: "example-org/kestrel-7b"
 """
 

@@ -12,7 +12,7 @@ The argument changes no weights: say in the request what it does.
 ## Example
 /config/model_args: "pretrained=example-org/kestrel-7b,hidden_state_patch=patches/one.pt"
 
-## Use instead
+## A sound run writes
 /config/model_args: "pretrained=example-org/kestrel-7b,batch_size=8"
 """
 

@@ -12,7 +12,7 @@ The number comes with later files: nothing is to be done.
 ## Example
 (result) unmatched: ["results.{domain}.pas_{k}"]
 
-## Use instead
+## A sound run writes
 (result) unmatched: []
 """
 

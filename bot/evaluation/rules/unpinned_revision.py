@@ -14,7 +14,7 @@ A service has no commits; or say the revision with `--model-name NAME=ID@REVISIO
 /config/model_revision: "main"
 /config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 
-## Use instead
+## A sound run writes
 /config/model_sha: "3f1c0d9a6b2e4f58a7c1d0e9b8f7a6c5d4e3f2a1"
 /config/model_args: "pretrained=example-org/kestrel-7b,dtype=bfloat16"
 """

@@ -12,7 +12,7 @@ The samples are broken, for every model alike: say so in the request.
 ## Example
 (result) leaves/leaderboard_mmlu_pro/unscored: 32
 
-## Use instead
+## A sound run writes
 (result) leaves/leaderboard_mmlu_pro/unscored: 0
 """
 

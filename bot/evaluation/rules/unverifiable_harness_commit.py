@@ -13,7 +13,7 @@ The commit is public: `check --online` looks it up, or declare it in `releases` 
 /lm_eval_version: (absent)
 /git_hash: null
 
-## Use instead
+## A sound run writes
 /lm_eval_version: "0.4.9"
 /git_hash: null
 """

@@ -12,7 +12,7 @@ The format cannot say it: leave the key out, or take the notice.
 ## Example
 /versions/leaderboard_ifeval: (absent)
 
-## Use instead
+## A sound run writes
 /versions/leaderboard_ifeval: 2.0
 """
 

@@ -13,7 +13,7 @@ A new release combines them otherwise: report it, with the file.
 ## Example
 (result) leaves/leaderboard_mmlu_pro/contradicted: {"acc,none": "its 10 rounds give 0.41"}
 
-## Use instead
+## A sound run writes
 (result) leaves/leaderboard_mmlu_pro/contradicted: {}
 """
 

@@ -13,7 +13,7 @@ The metric gives parts of a point: declare `integral = false`.
 /results/leaderboard_mmlu_pro/acc,none: 0.5001
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 
-## Use instead
+## A sound run writes
 /results/leaderboard_mmlu_pro/acc,none: 0.5
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """

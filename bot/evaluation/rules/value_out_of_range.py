@@ -13,7 +13,7 @@ The metric goes further: declare its `range`, or `unit = "percent"`.
 /results/leaderboard_mmlu_pro/acc,none: 41.2
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 
-## Use instead
+## A sound run writes
 /results/leaderboard_mmlu_pro/acc,none: 0.5
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 """

@@ -12,7 +12,7 @@ The board means the other number: change `num_fewshot`.
 ## Example
 /n-shot/leaderboard_bbh_navigate: 5
 
-## Use instead
+## A sound run writes
 /n-shot/leaderboard_bbh_navigate: 3
 """
 

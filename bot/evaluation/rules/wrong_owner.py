@@ -12,7 +12,7 @@ It submits here, too: add it to `owners`.
 ## Example
 (owners) acme/ belongs to example-org
 
-## Use instead
+## A sound run writes
 (owners) results_ belongs to example-org
 """
 

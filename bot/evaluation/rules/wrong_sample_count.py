@@ -15,7 +15,7 @@ The dataset has this size today: change `samples` of the leaf.
 /results/leaderboard_mmlu_pro/acc,none: 0.5
 /results/leaderboard_mmlu_pro/acc_stderr,none: "N/A"
 
-## Use instead
+## A sound run writes
 /n-samples/leaderboard_mmlu_pro/original: 12032
 """
 
