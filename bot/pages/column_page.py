@@ -15,7 +15,7 @@ from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
 from bot.pages.content import SEVERAL, PageContent
 from bot.pages.drawing import LISTED, Figure, fitting, histogram, scatter
-from bot.publishing.board import TIE, BoardRow, is_separable
+from bot.publishing.board import TIE, BoardRow
 from bot.publishing.entry import Entry
 
 LEAST_MOVE, MANY_ROWS = 3, 100  # places that say something, and rows of which shares of a range do
@@ -40,10 +40,8 @@ def _best(content: PageContent, task: str) -> Best | None:
     """The first of the rows with the highest score; None if no row has one."""
     if not (field := content.fields.get(task)):
         return None
-    scored = content.scores[task]
-    row, stderr = next((row, score.stderr) for row, score in scored if score.score == field[-1])
-    best, scores = (field[-1], stderr), [(one.score, one.stderr) for _, one in scored if one.score is not None]
-    alike = None if stderr is None else sum(not is_separable(best, one) for one in scores) - 1
+    row, stderr = next((row, score.stderr) for row, score in content.scores[task] if score.score == field[-1])
+    alike = content.alike.get(row.entry.key, {}).get(task)
     page = row_page(content.names[row.entry.key])
     return Best(field[-1], stderr and TIE * stderr, row.entry.model.id, page, alike)
 

@@ -18,6 +18,7 @@ from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
 from bot.evaluation.evidence import EVIDENCE_WORDS, EvidenceWord
 from bot.evaluation.finding import counted, examples, grouped
+from bot.evaluation.rounding import half_up
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import root_of, row_names
@@ -31,6 +32,7 @@ from bot.publishing.board import (
     BoardRow,
     Record,
     board_of,
+    is_separable,
     rank_sentence,
     records,
 )
@@ -54,8 +56,8 @@ ACCEPTED = frozenset({"older-scorer-version"})  # rules whose warning the board 
 class FieldPlace(NamedTuple):
     """The place of a score in its column, where 0 is the lowest score and 100 the highest, and the median's.
 
-    `better` is the percentage of the other rows that it beats. All are rounded, so that small changes of other rows do
-    not change a row's page.
+    `better` is the percentage of the other rows that it beats, 100 only if these are all, and 0 only if it is none.
+    All are rounded, so that small changes of other rows do not change a row's page.
     """
 
     own: int
@@ -66,11 +68,12 @@ class FieldPlace(NamedTuple):
 def _place(score: float, field: Sequence[float]) -> FieldPlace:
     low, width = field[0], (field[-1] - field[0]) or 1.0
     middle = field[len(field) // 2]
-    beaten = bisect_left(field, score)
+    beaten, others = bisect_left(field, score), len(field) - 1
+    share = int(half_up(100 * beaten / max(1, others), 0))
     return FieldPlace(
         min(round(100 * (score - low) / width), 100 if score == field[-1] else 99),
         round(100 * (middle - low) / width),
-        100 * beaten // max(1, len(field) - 1),
+        share if beaten in {0, others} else min(max(share, 1), 99),
     )
 
 
@@ -391,6 +394,26 @@ class PageContent:
         """By task the rows that name it, in order, each with what it has of it."""
         return grouped((score.id, (row, score)) for row in self.board.rows for score in row.entry.tasks)
 
+    @cached_property
+    def alike(self) -> dict[str, dict[str, int]]:
+        """How many other scores chance cannot separate from the highest and the lowest of a task, by row and task.
+
+        Scores without an error of their own are left out.
+        """
+        found: dict[str, dict[str, int]] = {}
+        for task, values in self.fields.items():
+            scored = self.scores.get(task, [])
+            scores = [(one.score, one.stderr) for _, one in scored if one.score is not None]
+            counts: dict[tuple[float, float], int] = {}
+            for row, one in scored:
+                if one.score is None or one.stderr is None or one.score not in {values[0], values[-1]}:
+                    continue
+                own = (one.score, one.stderr)
+                if own not in counts:
+                    counts[own] = sum(not is_separable(own, other) for other in scores) - 1
+                found.setdefault(row.entry.key, {})[task] = counts[own]
+        return found
+
     def head_of(self, model: str) -> str | None:
         """The commit at the main branch of a model; None if it is not known."""
         return None if self.heads is None else self.heads.get(model)
@@ -408,7 +431,7 @@ class PageContent:
             self.changes_by_key.get(entry.key, []), self.board.leaderboard.digest, self.head_of(entry.model.id),
             self.days.get(entry.model.id), self.facts_of(entry), self.said_of(entry),
             self.sources, sorted(self.common_warnings), row.evidence, row.ranks, row.position,
-            [other.key for other in self.twins_of(entry)],
+            [other.key for other in self.twins_of(entry)], self.alike.get(entry.key, {}),
             {task: round(score) for task, score in self.odd.get(entry.key, {}).items()},
             [
                 (self.names[one.entry.key], one.entry.average, row.is_over_tasks and self.tested_beside(row, one))

@@ -11,7 +11,7 @@ from os.path import commonprefix
 
 from bot.evaluation.definition import digest_of_leaves
 from bot.evaluation.evidence import DOES_NOT_SHOW, SHOWS
-from bot.evaluation.finding import first_few
+from bot.evaluation.finding import counted, first_few
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rounding import half_up, significant
 from bot.evaluation.row_key import SHORT, WHOLE
@@ -179,19 +179,29 @@ def _higher_in(content: PageContent, row: BoardRow, other: BoardRow) -> str:
 
 
 def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPlace]) -> str:
-    """In which tasks a row is the best of all, and where it stands worst among the others; "" where few compare."""
+    """In which tasks a row has the highest score, and where it stands worst among the others; "" where few compare."""
+    fields = content.fields
+    places = {task: place for task, place in places.items() if fields[task][0] < fields[task][-1]}  # tells rows apart
     if row.rank is None or content.ranked < SEVERAL or len(places) < FEW_TASKS:
         return ""
     titles = {score.id: score.title for score in row.entry.tasks}
-    best, lowest = ([titles[task] for task, place in places.items() if place.better == end] for end in (100, 0))
+    alike = content.alike.get(row.entry.key, {})
+    best, lowest = (
+        [
+            f"{titles[task]} (not separable from {counted(alike[task], 'other')})" if alike.get(task) else titles[task]
+            for task, place in places.items()
+            if place.better == end
+        ]
+        for end in (100, 0)
+    )
     named = STRENGTHS_NAMED if len(places) > UNFOLDED else 1
     weak = nsmallest(named, places, key=lambda task: _height(places[task]))
     above = _height(places[weak[-1]])
     if named == 1:  # all that are as weak
         weak = [task for task in places if _height(places[task]) == above]
-    parts = [f"best of all in {_listed(best)}"] if best else []
+    parts = [f"highest in {_listed(best)}"] if best else []
     if len(lowest) >= named:
-        parts.append(f"lowest of all in {_listed(lowest)}")
+        parts.append(f"lowest in {_listed(lowest)}")
     elif above < 100:
         limit = "above" if named == 1 else "above at most"
         parts.append(

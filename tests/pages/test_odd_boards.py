@@ -646,6 +646,18 @@ def test_all_tasks_in_which_a_row_is_weakest_are_named() -> None:
     assert "weakest in IFEval and BBH, where it is above 75 % of the others." in page
 
 
+def test_a_row_that_chance_may_have_put_at_an_end_of_a_column_is_not_the_best_of_all() -> None:
+    tasks = [(62.0, 20.0), (61.5, 30.0), (50.0, 40.0), (49.8, 50.0), (49.9, 60.0), (55.0, 70.0), (56.0, 80.0)]
+    rows = [bare(row, *scores, *[50.0] * 4) for row, scores in zip(generated(7), tasks, strict=True)]
+    rows = [replace(row, tasks=(replace(row.tasks[0], stderr=0.5), *row.tasks[1:])) for row in rows]
+    site = site_of(tuple(rows))
+    said = [text(site, row_page(site.content.names[row.key])) for row in rows]
+    assert "Highest in IFEval (not separable from 1 other); lowest in BBH." in said[0]
+    assert "Lowest in IFEval (not separable from 2 others)." in said[3]
+    assert "Weakest in BBH, where it is above 17 % of the others." in said[1]
+    assert "Highest in BBH; weakest in IFEval, where it is above 67 % of the others." in said[6]
+
+
 def test_a_warning_of_every_row_is_said_once() -> None:
     """A mark on each row told none apart, as on boards of models without a commit."""
     common, own = Remark("unpinned-revision", "no commit"), Remark("implausibly-low", "MATH is 0")
