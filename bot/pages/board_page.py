@@ -103,6 +103,7 @@ def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_
         models=len({row.entry.model.id for row in board.rows}),
         figures=() if is_raw else tuple(_figures(content)),
         over_tasks=any(row.is_over_tasks for row in board.rows),
+        has_same_tasks=any(0 < len(row.over_tasks) < len(row.entry.tasks) for row in board.rows),
         is_bare=is_bare(board.rows),
         is_many=len(board.leaderboard.tasks) > UNFOLDED,
         is_brief=all(len(one.title) <= BRIEF and not one.group for one in columns if "task" in one.style),

@@ -309,9 +309,10 @@ class PageContent:
 
     def tested_beside(self, row: BoardRow, other: BoardRow) -> OverTasks:
         """The sign test of a row against another over their tasks."""
-        scores = zip(row.entry.tasks, other.entry.tasks, strict=True)
-        differences = [(one.score or 0.0) - (two.score or 0.0) for one, two in scores]
-        return sign_test(differences, is_above=row.position < other.position)
+        pairs = [(row.entry.tasks[task], other.entry.tasks[task]) for task in row.over_tasks]
+        differences = [(one.score or 0.0) - (two.score or 0.0) for one, two in pairs]
+        same = len(row.entry.tasks) - len(differences)
+        return sign_test(differences, is_above=row.position < other.position, same=same)
 
     def doubts(self, entry: Entry) -> list[str]:
         """What has a mark on the board of a row, in words."""

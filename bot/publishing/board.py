@@ -32,7 +32,7 @@ from bot.evaluation.score import LeafScore, Scores, TaskScore, average_of, group
 from bot.evaluation.statistics import FEWEST_TASKS
 from bot.publishing.entry import Entry, EntrySamples, Remark
 from bot.publishing.models import UNKNOWN, ModelFacts, Verified, fact_columns, verified_columns
-from bot.publishing.over_tasks import is_better, ranges_over_tasks
+from bot.publishing.over_tasks import distinct_tasks, is_better, ranges_over_tasks
 from bot.reporting.escape import brief, inert
 from bot.reporting.scores import NamedRow, row_names
 
@@ -206,7 +206,8 @@ class BoardRow:
     `rank` is the best and `worst` the worst rank that it may have, see `rank_ranges`; both are None for an
     incomplete row. `fault` says why a row is not ranked although its entry has an average, "" for every other row; its
     entry is shown without the average, and with the fault as its first warning. `evidence` is what the row rests on.
-    `is_over_tasks` says that the ranks are those of `ranges_over_tasks`, for no row has a standard error.
+    Where no row has a standard error, the ranks are those of `ranges_over_tasks`, and `over_tasks` are the places of
+    the tasks that count in them; else it is empty.
     """
 
     position: int
@@ -215,7 +216,7 @@ class BoardRow:
     entry: Entry
     fault: str = ""
     evidence: EvidenceWord = "file"
-    is_over_tasks: bool = False
+    over_tasks: tuple[int, ...] = ()
 
     @property
     def ranks(self) -> str:
@@ -223,6 +224,11 @@ class BoardRow:
         if self.rank is None:
             return "–"
         return f"{self.rank}" if self.rank == self.worst else f"{self.rank}–{self.worst}"
+
+    @property
+    def is_over_tasks(self) -> bool:
+        """Whether its ranks are over tasks."""
+        return bool(self.over_tasks)
 
     @property
     def place(self) -> str:
@@ -262,14 +268,12 @@ def rank_entries(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | N
             found[place] = replace(entry, verdict="incomplete", average=None, stderr=None, warnings=warnings)
     complete = sorted((e for e in found if e.average is not None), key=lambda e: (-(e.average or 0.0), e.key))
     partial = sorted((e for e in found if e.average is None), key=lambda e: e.key)
-    if over_tasks := are_over_tasks(complete):
-        ranges = ranges_over_tasks([_scores(e) for e in complete])
+    if over_tasks := tasks_of_ranks(complete):
+        ranges = ranges_over_tasks([_scores(e, over_tasks) for e in complete])
     else:
         ranges = rank_ranges([e.average or 0.0 for e in complete], [e.stderr or 0.0 for e in complete])
     places = enumerate(zip(ranges, complete, strict=True), start=1)
-    ranked = [
-        BoardRow(i, *ranks, e, "", known.get(e.key, e.rests_on), is_over_tasks=over_tasks) for i, (ranks, e) in places
-    ]
+    ranked = [BoardRow(i, *ranks, e, "", known.get(e.key, e.rests_on), over_tasks) for i, (ranks, e) in places]
     unranked = enumerate(partial, start=len(complete) + 1)
     return (
         *ranked,
@@ -280,14 +284,17 @@ def rank_entries(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | N
     )
 
 
-def are_over_tasks(entries: Sequence[Entry]) -> bool:
-    """Tell whether entries are ranked over their tasks: none has an error, and tasks are many enough."""
+def tasks_of_ranks(entries: Sequence[Entry]) -> tuple[int, ...]:
+    """The places of the tasks over which entries are ranked; none where one has an error, or tasks are too few."""
     named = {tuple(task.id for task in entry.tasks) for entry in entries}
-    return len(named) == 1 and len(named.pop()) >= FEWEST_TASKS and all(entry.stderr is None for entry in entries)
+    if len(named) != 1 or any(entry.stderr is not None for entry in entries):
+        return ()
+    found = distinct_tasks([_scores(entry, range(len(entry.tasks))) for entry in entries])
+    return found if len(found) >= FEWEST_TASKS else ()
 
 
-def _scores(entry: Entry) -> tuple[float, ...]:
-    return tuple(task.score or 0.0 for task in entry.tasks)
+def _scores(entry: Entry, tasks: Iterable[int]) -> tuple[float, ...]:
+    return tuple(entry.tasks[task].score or 0.0 for task in tasks)
 
 
 def faults_of(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | None = None) -> dict[str, Remark]:
@@ -325,7 +332,7 @@ def rank_sentence(row: BoardRow, rows: Sequence[BoardRow], ranked: int) -> str:
         return ""
     tied = row.worst - row.rank
     names = _told_apart([row, *_tied(row, rows, tied)])[1:] if tied <= ROWS_OF_A_SENTENCE else []
-    others = Standing(row.rank - 1, ranked - row.worst, ranked - 1, len(rows) - 1, row.is_over_tasks)
+    others = Standing(row.rank - 1, ranked - row.worst, ranked - 1, len(rows) - 1, row.over_tasks)
     return _rank_words(row.entry, others, names)
 
 
@@ -351,28 +358,27 @@ class Standing(NamedTuple):
     worse: int
     ranked: int
     rows: int
-    is_over_tasks: bool = False
+    over_tasks: tuple[int, ...] = ()
 
 
 def standing_among(entry: Entry, rows: Iterable[Entry]) -> Standing:
     """The standing of an entry among rows, in place of the row of its key; one at fault has no average, see `Board`."""
     others = [row for row in rows if row.key != entry.key]
     ranked = [row for row in others if row.average is not None]
-    over_tasks = entry.average is not None and are_over_tasks([entry, *ranked])
-    apart = [
-        (row.average or 0.0) > (entry.average or 0.0) for row in ranked if _differ(row, entry, over_tasks=over_tasks)
-    ]
+    over_tasks = tasks_of_ranks([entry, *ranked]) if entry.average is not None else ()
+    apart = [(row.average or 0.0) > (entry.average or 0.0) for row in ranked if _differ(row, entry, over_tasks)]
     return Standing(sum(apart), apart.count(False), len(ranked), len(others), over_tasks)
 
 
 def _rank_words(entry: Entry, others: Standing, names: Sequence[str] = ()) -> str:
     count, best, worst = others.ranked + 1, others.better + 1, others.ranked + 1 - others.worse
     ranks = f"{best:,}" if best == worst else f"{best:,} to {worst:,}"
-    if others.is_over_tasks and others.better == others.worse == 0 < others.ranked:
+    if others.over_tasks and others.better == others.worse == 0 < others.ranked:
         each = f"each of the {others.ranked:,} other rows" if others.ranked > 1 else "the other row"
-        return f"Over its {len(entry.tasks)} tasks chance explains its difference to {each}."
+        once = " with different numbers" if len(others.over_tasks) < len(entry.tasks) else ""
+        return f"Over its {len(others.over_tasks)} tasks{once} chance explains its difference to {each}."
     place = f"Rank {ranks} of {count:,}{' (ranked rows)' if others.ranked < others.rows else ''}"
-    if others.is_over_tasks and count > 1:
+    if others.over_tasks and count > 1:
         place += " over tasks"
     elif entry.stderr is None and count > 1:
         return f"{place} by the averages alone: {_why_no_error(entry)}."
@@ -401,19 +407,17 @@ def _tied(row: BoardRow, rows: Sequence[BoardRow], count: int) -> list[BoardRow]
     for step in range(1, len(rows)):
         near = [rows[place] for place in (here - step, here + step) if 0 <= place < len(rows)]
         found += [
-            other
-            for other in near
-            if other.rank is not None and not _differ(row.entry, other.entry, over_tasks=row.is_over_tasks)
+            other for other in near if other.rank is not None and not _differ(row.entry, other.entry, row.over_tasks)
         ]
         if len(found) >= count:
             break
     return sorted(found, key=lambda other: other.position)[:count]
 
 
-def _differ(one: Entry, other: Entry, *, over_tasks: bool) -> bool:
+def _differ(one: Entry, other: Entry, over_tasks: Sequence[int]) -> bool:
     if over_tasks:
         better, worse = sorted((one, other), key=lambda entry: entry.average or 0.0, reverse=True)
-        return is_better(_scores(better), _scores(worse))
+        return is_better(_scores(better, over_tasks), _scores(worse, over_tasks))
     return is_separable((one.average or 0.0, one.stderr), (other.average or 0.0, other.stderr))
 
 

@@ -2,6 +2,7 @@
 
 The exact sign test: of the tasks in which two rows differ, equally good ones win half each. A row is better than
 another over tasks where its average is higher and it wins more tasks than chance explains (two-sided p below 0.05).
+Tasks with the same numbers in every row are one task: an aggregate under two names wins no second time.
 """
 
 from __future__ import annotations
@@ -13,6 +14,14 @@ from itertools import groupby
 from bot.evaluation.statistics import LEVEL, mcnemar_p
 
 Scores = Sequence[float]
+
+
+def distinct_tasks(rows: Sequence[Scores]) -> tuple[int, ...]:
+    """The places of the tasks, of those whose scores are equal in every row only the first."""
+    found: dict[Scores, int] = {}
+    for place, scores in enumerate(zip(*rows, strict=True)):
+        found.setdefault(scores, place)
+    return tuple(found.values())
 
 
 @cache

@@ -6,7 +6,7 @@ Also the readings of a file that give a reported number.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from heapq import nlargest
 from typing import Any, Literal, NamedTuple
 
@@ -91,16 +91,22 @@ def _first_questions(limit: RunLimit) -> str:
 
 
 class OverTasks(NamedTuple):
-    """The exact sign test of a difference without an error: in `wins` of `tasks` it is to the side of the average."""
+    """The exact sign test of a difference without an error: in `wins` of `tasks` it is to the side of the average.
+
+    `same` is how many more tasks have the numbers of one of these: they do not count.
+    """
 
     side: Literal["higher", "lower"]
     wins: int
     tasks: int
     p: float
     is_more: bool  # than chance explains
+    same: int
 
     def __str__(self) -> str:
-        return f"over tasks it is {self.side} in {self.wins} of {self.tasks}: {self.verdict}"
+        has = "has" if self.same == 1 else "have"
+        once = f" ({self.same} more {has} the numbers of one of them)" if self.same else ""
+        return f"over tasks it is {self.side} in {self.wins} of {self.tasks}{once}: {self.verdict}"
 
     @property
     def verdict(self) -> str:
@@ -109,22 +115,23 @@ class OverTasks(NamedTuple):
         return f"{'more' if self.is_more else 'not more'} than chance ({said})"
 
 
-def sign_test(differences: Sequence[float], *, is_above: bool) -> OverTasks:
+def sign_test(differences: Collection[float], *, is_above: bool, same: int) -> OverTasks:
     """The exact sign test of the tasks; `is_above` tells to which side the average is."""
     higher, lower = sum(one > 0 for one in differences), sum(one < 0 for one in differences)
     p, count = mcnemar_p(higher, lower), higher if is_above else lower
     is_more = p < LEVEL and count * 2 > higher + lower
-    return OverTasks("higher" if is_above else "lower", count, len(differences), p, is_more)
+    return OverTasks("higher" if is_above else "lower", count, len(differences), p, is_more, same)
 
 
 def over_tasks(comparison: RunComparison) -> OverTasks | None:
     """What the tasks alone say, by which boards rank rows without errors; None where there are errors, or few tasks."""
-    found = [one.contrast.difference for one in comparison.tasks if not one.why]
+    tasks = [one for one in comparison.tasks if not one.why]
+    found = {one.values: one.contrast.difference for one in tasks}
     whole = comparison.average
     is_tested = whole is not None and whole.contrast.p is not None and comparison.has_errors
     if whole is None or whole.why or is_tested or len(found) < FEWEST_TASKS:
         return None
-    return sign_test(found, is_above=whole.contrast.difference > 0)
+    return sign_test(found.values(), is_above=whole.contrast.difference > 0, same=len(tasks) - len(found))
 
 
 def _differing(comparison: RunComparison) -> Iterator[str]:
@@ -501,7 +508,9 @@ def _over_tasks_object(test: OverTasks | None) -> dict[str, Any] | None:
     if test is None:
         return None
     verdict = test.side if test.is_more else "not separable"
-    return {"side": test.side, "wins": test.wins, "tasks": test.tasks, "p": test.p, "verdict": verdict}
+    return {
+        "side": test.side, "wins": test.wins, "tasks": test.tasks, "same": test.same, "p": test.p, "verdict": verdict,
+    }  # fmt: skip
 
 
 def _object(one: ComparedTask) -> dict[str, Any]:

@@ -1030,13 +1030,22 @@ def test_json_has_the_test_over_tasks_where_the_average_has_no_error() -> None:
     ]
     comparison = compare(*runs)
     count = len(comparison.tasks)
-    tested = {"side": "higher", "wins": count, "tasks": count, "p": 2 * 0.5**count, "verdict": "higher"}
+    tested = {"side": "higher", "wins": count, "tasks": count, "same": 0, "p": 2 * 0.5**count, "verdict": "higher"}
     assert comparison_json(comparison)["over_tasks"] == pytest.approx(tested)
     assert f"over tasks it is higher in {count} of {count}: more than chance" in sentence_of(comparison)
+    names = list(runs[0].tasks)
+    again = [
+        dataclasses.replace(one, tasks={**one.tasks, "again": replace(one.tasks[names[0]], id="again")}) for one in runs
+    ]
+    comparison = compare(*again)
+    assert comparison_json(comparison)["over_tasks"] == pytest.approx({**tested, "same": 1})
+    assert f"higher in {count} of {count} (1 more has the numbers of one of them): more" in sentence_of(comparison)
 
 
 def test_without_errors_the_tasks_decide_and_the_chance_in_the_questions_stands_beside_it() -> None:
-    values = ((0.6,) * 7, (0.55,) * 4 + (0.61,) * 3)
+    values = [
+        [share + task / 1000 for task, share in enumerate(one)] for one in ((0.6,) * 7, (0.55,) * 4 + (0.61,) * 3)
+    ]
     bare = [
         dataclasses.replace(made, tasks={name: replace(task, stderr=None) for name, task in made.tasks.items()})
         for one in values

@@ -53,5 +53,10 @@ def test_a_board_without_errors_is_ranked_over_its_tasks_and_one_with_an_error_i
     scores = [[task.score or 0.0 for task in row.entry.tasks] for row in board.rows]
     assert [(row.rank, row.worst) for row in board.rows] == ranges_over_tasks(scores)
     assert all(row.is_over_tasks for row in board.rows)
+    twice = tuple(
+        replace(entry, tasks=(*entry.tasks, *(replace(task, id=f"{task.id}-again") for task in entry.tasks)))
+        for entry in bare
+    )
+    assert [(row.rank, row.worst) for row in make_board(twice, declared()).rows] == ranges_over_tasks(scores)
     mixed = make_board((*bare[1:], generated(12)[0]), declared())
     assert not any(row.is_over_tasks for row in mixed.rows)

@@ -47,7 +47,7 @@
     return `Task by task, ${second} is ${verdicts.filter(([count]) => count).map(([count, verdict]) => `${verdict} in ${count}`).join(", ")}.`;
   };
   // As `is_same` of bot/evaluation/compare.py.
-  const isSame = ({ found, isPart }) => !isPart && found.every((one) => !one.why && one.difference === 0) && new Set(found.map((one) => one.value)).size > 1;
+  const isSame = ({ found, isPart }) => !isPart && found.every((one) => !one.why && one.difference === 0) && new Set(found.map((one) => one.values[0])).size > 1;
   // As `sentence_of` of bot/reporting/comparison.py.
   const sentence = (first, second, { differing, found, isPart, hasErrors, average }) => {
     if (!average) return `${first} and ${second} have no task in common: there is nothing to compare.`;
@@ -59,14 +59,17 @@
   };
   // As `over_tasks` of bot/reporting/comparison.py.
   const overTasks = ({ found, hasErrors, average: whole }) => {
-    const differences = found.filter((one) => !one.why).map((one) => one.difference);
+    const tasks = found.filter((one) => !one.why);
+    const differences = [...new Map(tasks.map((one) => [String(one.values), one.difference])).values()];
     if (!whole || whole.why || (whole.p !== null && hasErrors) || differences.length < FEWEST) return null;
     const [higher, lower] = [differences.filter((one) => one > 0).length, differences.filter((one) => one < 0).length];
     const [side, count] = whole.difference > 0 ? ["higher", higher] : ["lower", lower];
     const p = signP(higher, lower);
     const isMore = p < 0.05 && count * 2 > higher + lower;
     const verdict = isMore ? "more than chance" : "not more than chance";
-    return { side, isMore, said: `over tasks it is ${side} in ${count} of ${differences.length}: ${verdict} (${p >= 0.001 ? `p = ${p.toFixed(3)}` : "p < 0.001"})` };
+    const same = tasks.length - differences.length;
+    const once = same ? ` (${same} more ${same === 1 ? "has" : "have"} the numbers of one of them)` : "";
+    return { side, isMore, said: `over tasks it is ${side} in ${count} of ${differences.length}${once}: ${verdict} (${p >= 0.001 ? `p = ${p.toFixed(3)}` : "p < 0.001"})` };
   };
   const byHowMuch = (first, second, found, isPart, whole, tested) => {
     if (whole.why) {

@@ -95,7 +95,7 @@
       if (breaks) broken[task] = broken[task] || breaks;
     }));
     const differing = [...places].map(([title, of]) => (of.size === shared.length ? title : `${title} (in ${of.size} of ${shared.length} tasks)`));
-    const found = shared.map((task) => ({ id: ids[task], task, value: first.tasks[task][0], ...contrast(first.tasks[task], second.tasks[task], broken[task]) }));
+    const found = shared.map((task) => ({ id: ids[task], task, values: [first.tasks[task][0], second.tasks[task][0]], ...contrast(first.tasks[task], second.tasks[task], broken[task]) }));
     holm(found);
     const isPart = ids.some((_, task) => !first.tasks[task] !== !second.tasks[task]);
     if (!found.length) return { differing, found };

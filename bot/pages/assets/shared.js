@@ -67,17 +67,22 @@ globalThis.page = (() => {
     }
     return wins === losses ? 1 : Math.min(1, (2 * sum) / 2 ** n);
   };
-  const won = (one, other) => one.tasks.filter((task, i) => task && other.tasks[i] && task[0] > other.tasks[i][0]).length;
-  const isOverTasks = (rows) => rows.every((row) => row.tasks.length >= FEWEST && row.error === null);
+  const won = (one, other, places) => places.filter((i) => one.tasks[i] && other.tasks[i] && one.tasks[i][0] > other.tasks[i][0]).length;
+  // As `tasks_of_ranks` of bot/publishing/board.py: the places of the tasks that count, none where ranks are not over tasks.
+  const tasksOfRanks = (rows) => {
+    if (!rows.length || rows.some((row) => row.error !== null)) return [];
+    const places = new Map(rows[0].tasks.map((_, i) => [rows.map((row) => row.tasks[i]?.[0]).join(), i]));
+    return places.size < FEWEST ? [] : [...places.values()];
+  };
   const ranges = (rows) => {
     const errors = rows.map((row) => row.error ?? 0);
-    const overTasks = isOverTasks(rows);
+    const places = tasksOfRanks(rows);
     return rows.map((row, i) => {
       const isBetter = (one, other) => {
-        const [wins, losses] = [won(one, other), won(other, one)];
+        const [wins, losses] = [won(one, other, places), won(other, one, places)];
         return wins > losses && signP(wins, losses) < LEVEL;
       };
-      const isApart = overTasks
+      const isApart = places.length
         ? (other, j) => j !== i && (j < i ? isBetter(other, row) : isBetter(row, other))
         : (other, j) => Math.abs(row.average - other.average) > TIE * Math.hypot(errors[i], errors[j]);
       const apart = rows.map(isApart);
