@@ -727,7 +727,7 @@ def run_of_results(name: str, results: Sequence[Result], only: Sequence[str] = (
     """A measurement of result files as they are: groups whose leaves share a metric, and the other leaves."""
     leaves = {key: leaf for result in results for key, leaf in result.leaves.items()}
     format_id = results[-1].format if results else ""
-    metrics = {key: metric for key, leaf in leaves.items() if (metric := _metric(format_id, key, leaf))}
+    metrics = {key: metric for key, leaf in leaves.items() if (metric := metric_of(format_id, key, leaf))}
     groups = dict(_groups(results, metrics))
     grouped = {key for members in groups.values() for key in members}
     wanted = {**groups, **{key: (key,) for key in metrics if key not in grouped or key in only}}
@@ -770,7 +770,7 @@ def _are_nested(format_id: str, keys: Sequence[str]) -> bool:
     return bool(found) and all(one is not None and isinstance(one.of, Group) and one.of.nested for one in found)
 
 
-def _metric(format_id: str, key: str, leaf: LeafResult) -> str:
+def metric_of(format_id: str, key: str, leaf: LeafResult) -> str:
     """The metric of a leaf to compare, "" if there is none: the catalogue's, else the first of which more is better.
 
     The order is that of a draft: in a file it is alphabetic as often as not.

@@ -20,7 +20,7 @@ from typing import Literal, TypeVar
 from bot.errors import CallError
 from bot.evaluation.aggregates import leaves_of
 from bot.evaluation.benchmarks.catalogue import Group, catalogue
-from bot.evaluation.compare import LeafSource, mean_of_tasks, moving_settings
+from bot.evaluation.compare import LeafSource, mean_of_tasks, metric_of, moving_settings
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
 from bot.evaluation.leaderboard import Leaderboard
@@ -33,6 +33,8 @@ from bot.evaluation.task import Task
 BESIDE = re.compile(r"±|\+/?-|\\pm")  # between a number and its error
 NUMBER = re.compile(r"[+-]?(?=[.,]?\d)\d{0,15}(?:[.,](\d{1,20}))?(?:[eE]([+-]?\d{1,2}))?")
 ERRORS = re.compile(r"stderr|std_err|_se\b", re.IGNORECASE)  # names of standard errors, which nobody reports as a score
+NORMALIZED, PLAIN = "acc_norm", "acc"  # people report the first of a task that has both
+ENGLISH = frozenset({"default", "en", "en-en", "eng", "eng-eng"})  # subsets of MTEB that a table in English shows
 NEAREST = 3  # readings that are named where none fits
 MOST_COLUMNS, MOST_MEMBERS = 400, 100  # what a hostile file may cost
 
@@ -42,7 +44,7 @@ _Bounds = tuple[float, float]
 _Way = tuple[float, tuple[str, ...], int]  # a value, its steps, and what they cost
 
 # What makes a reading less likely; readings are listed in the order of the sum.
-OTHER_METRIC, OTHER_MEAN, OTHER_SCALE, LEFT_OUT, UNCLIPPED, CUT = 2, 2, 1, 4, 2, 3
+OTHER_METRIC, OTHER_MEAN, OTHER_SCALE, LEFT_OUT, UNCLIPPED, CUT, OF_FILES = 2, 2, 1, 4, 2, 3, 3
 OTHER_GUESS, TWO_CHANGES = 6, 8
 USUAL_CHOICES = (2, 3, 4, 5, 10)
 EXACT = 1_000  # steps of the scale that a number must tell apart, so that two changes are tried
@@ -209,6 +211,7 @@ def read_reported(
         said = f"plain mean of the {count} tasks of the files, as `compare` has it = {significant(mean)}"
         averages += [Reading(mean, "average", "", (said,), OTHER_MEAN)] if count else []
         averages += _with_unaccepted(columns, leaderboard)
+        averages += _means_of_files(results)
         values += [replace(one, limits=limits) for one in averages]
     if not values:
         raise CallError(_no_task(task_id, columns) if task_id else "these results hold no number")
@@ -395,9 +398,10 @@ def _all_columns(results: Mapping[str, Result], scores: Scores, leaderboard: Lea
         yield from _of_groups(file, result)
     for file, result in results.items():
         in_groups = {key for group in result.subtasks for key in leaves_of(group, result.subtasks)[:MOST_MEMBERS]}
+        shown = _shown(result) if result.format == "mteb" else ()
         for key, row in result.leaves.items():
             known = catalogue().find(result.format, key)
-            is_part = isinstance(known.of, Group) if known else key in in_groups
+            is_part = (isinstance(known.of, Group) if known else key in in_groups) and key not in shown
             yield _Column(key, (_member(file, result, key, row),), (), 3 if is_part else 0, is_part=is_part)
 
 
@@ -610,6 +614,48 @@ def _averages(tasks: Sequence[TaskScore], scores: Scores) -> list[Reading]:
             rest = _plain_mean(_without(values, place), f"{name} without {task.id}")
             found.append(replace(rest, cost=LEFT_OUT, kind="guess"))
     return found
+
+
+def _means_of_files(results: Mapping[str, Result]) -> Iterator[Reading]:
+    """The means over the tasks of each file and of all files, and the mean of the files' own means."""
+    every = {file: values for file, result in results.items() if (values := _usual_values(file, result))}
+    names = {name for values in every.values() for _, name, _ in values}
+    metric = f"{NORMALIZED} where a task has it, else {PLAIN}" if {NORMALIZED, PLAIN} <= names else examples([*names])
+    parts = [(f"tasks of {file}", values) for file, values in every.items()]
+    if len(every) > 1:
+        parts.append((f"tasks of {len(every)} files", [one for values in every.values() for one in values]))
+    for of, values in parts:
+        if len(values) > 1:
+            mean = _plain_mean([value for value, _, _ in values], f"{len(values)} {of}, {metric}")
+            leaves = tuple([leaf for _, _, leaf in values])
+            yield replace(mean, metric=metric, cost=OF_FILES, leaves=leaves)
+    if len(every) > 1:
+        means = [_mean([value for value, _, _ in values], []) for values in every.values()]
+        steps = tuple(f"mean of {file} = {significant(mean)}" for file, mean in zip(every, means, strict=True))
+        mean = _plain_mean(means, f"means of {len(every)} files, {metric}")
+        leaves = tuple([leaf for values in every.values() for _, _, leaf in values])
+        yield replace(mean, metric=metric, cost=OF_FILES, steps=(*steps[:MOST_MEMBERS], *mean.steps), leaves=leaves)
+
+
+def _usual_values(file: str, result: Result) -> list[tuple[float, str, tuple[str, str]]]:
+    """The shares of a file that people report, each with its metric and its place."""
+    found, spelling = [], format_of(result.format)
+    for key in _shown(result):
+        row = result.leaves[key]
+        names = {spelling.split_key(one)[0]: one for one in spelling.metric_keys(row.numbers)}
+        metric = names.get(NORMALIZED) or names.get(PLAIN) or metric_of(result.format, key, row)
+        name, value = spelling.split_key(metric)[0], measured(row.numbers.get(metric))
+        if value is not None and is_share(name):
+            found.append((value, name, (file, key)))
+    return found
+
+
+def _shown(result: Result) -> Sequence[str]:
+    """The leaves that people report; of several subsets and splits of a task of MTEB the English test."""
+    if result.format != "mteb" or len(result.leaves) == 1:
+        return list(result.leaves)[:MOST_COLUMNS]
+    parts = {key: key.rsplit("/", 2)[1:] for key in result.leaves}
+    return [key for key, (subset, split) in parts.items() if split == "test" and subset in ENGLISH]
 
 
 def _with_unaccepted(columns: Sequence[_Column], leaderboard: Leaderboard) -> Iterator[Reading]:

@@ -304,6 +304,52 @@ def test_acc_and_acc_norm_are_told_apart() -> None:
     assert found.fitting[0].metric == "acc,none"
 
 
+def read_together(files: dict[str, dict[str, Any]]) -> Judgement:
+    """The judgement of files of one row by their paths."""
+    parsed = [parse_submission(path, {"": json.dumps(data).encode()}) for path, data in files.items()]
+    return judge_all(parsed, declared("open-llm-v1"))
+
+
+def test_a_mean_of_acc_norm_where_a_task_has_it_and_the_mean_of_the_means_of_files_are_found() -> None:
+    """As in saucam/model_evals, whose tables are those of the suite of Nous: 72.18 and 46.78 of Orpomis-Prime-7B."""
+    first = {"arc_easy": {"acc": 0.82, "acc_norm": 0.8412}, "boolq": {"acc": 0.8376}, "winogrande": {"acc": 0.7231}}
+    second = {"truthfulqa_mc": {"mc1": 0.2962, "mc2": 0.4368}}
+    files = {
+        f"{name}.json": {
+            "results": found,
+            "versions": dict.fromkeys(found, 0),
+            "config": {"model": "hf-causal", "model_args": "pretrained=a/b", "no_cache": False},
+        }
+        for name, found in (("gpt4all", first), ("truthfulqa", second))
+    }
+    mean = (0.8412 + 0.8376 + 0.7231) / 3
+    alone = asked(read_together({"gpt4all.json": files["gpt4all.json"]}), f"{100 * mean:.3f}").fitting[0]
+    assert alone.steps[-1].startswith(
+        "plain mean of the 3 tasks of gpt4all.json, acc_norm where a task has it, else acc"
+    )
+    both = asked(read_together(files), f"{50 * (mean + 0.4368):.3f}").fitting[0]
+    assert both.steps[-1].startswith("plain mean of the means of 2 files")
+    assert both.files == ("gpt4all.json", "truthfulqa.json")
+
+
+def test_of_files_of_mteb_the_english_test_is_reported() -> None:
+    """As in mteb/results: sentence-transformers/all-MiniLM-L6-v2 has 62.625 over the tasks of classification."""
+
+    def of(task: str, *scores: tuple[str, float]) -> dict[str, Any]:
+        found = [{"hf_subset": subset, "main_score": score, "accuracy": score} for subset, score in scores]
+        return {"task_name": task, "mteb_version": "1.12.75", "dataset_revision": "0" * 40, "scores": {"test": found}}
+
+    folder = f"org__model/{'1' * 40}"
+    judgement = read_together({
+        f"{folder}/A.json": of("A", ("de", 0.4123), ("en", 0.6471), ("fr", 0.3987)),
+        f"{folder}/B.json": of("B", ("default", 0.8016)),
+    })  # fmt: skip
+    whole = asked(judgement, f"{50 * (0.6471 + 0.8016):.3f}").fitting[0]
+    assert whole.steps[-1].startswith("plain mean of the 2 tasks of 2 files, main_score")
+    english = asked(judgement, "64.71")
+    assert (english.fitting[0].task, english.is_part) == ("A/en/test", False)
+
+
 def test_a_plain_mean_of_three_categories_is_found() -> None:
     # BFCL's "simple": the plain mean of Python, Java and JavaScript, which are not of one size
     shares = {"simple_python": (0.9375, 400), "simple_java": (0.64, 100), "simple_javascript": (0.60, 50)}
