@@ -137,9 +137,14 @@ def _names_leaderboard(context: typer.Context) -> bool:
 
 
 def _warn_of_other(judgement: Judgement) -> None:
-    """Say that the results are those of another shipped leaderboard than the default one."""
-    if other := fitting_leaderboard(judgement):
-        warn(f"these are tasks of {other} and not of {judgement.leaderboard.id}: add --leaderboard {other}")
+    if other := _of_other(judgement):
+        warn(other)
+
+
+def _of_other(judgement: Judgement) -> str:
+    """That the results are those of another shipped leaderboard than the default one, "" where they are not."""
+    other = fitting_leaderboard(judgement)
+    return f"these are tasks of {other} and not of {judgement.leaderboard.id}: add --leaderboard {other}" * bool(other)
 
 
 def _refuse_others(judgement: Judgement, paths: list[str], command: str) -> None:
@@ -254,9 +259,9 @@ def explain(
     paths = paths if is_task else words
     if reported:
         judgement, _ = judge_paths(paths, declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
-        if not _names_leaderboard(context):
-            _warn_of_other(judgement)
-        raise typer.Exit(_explain_reported(judgement, reported, column_named(declared, task) or task, form))
+        advice = "" if _names_leaderboard(context) else _of_other(judgement)
+        column = column_named(declared, task) or task
+        raise typer.Exit(_explain_reported(judgement, reported, column, form, advice=advice))
     task = _column(declared, task)
     judgement, _ = judge_paths(paths, declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
     if not _names_leaderboard(context):
@@ -322,8 +327,8 @@ def _undeclared(entry: Entry, declared: Leaderboard) -> str:
     return ""
 
 
-def _explain_reported(judgement: Judgement, reported: str, task: str, form: str) -> int:
-    """Say which readings of one row's files give a number; the exit status is 1 where none does."""
+def _explain_reported(judgement: Judgement, reported: str, task: str, form: str, *, advice: str) -> int:
+    """Say which readings of one row's files give a number, with an advice; the exit status is 1 where none does."""
     from bot.evaluation.reported import parse_reported, read_reported, with_settings
     from bot.evaluation.rules.chat_template_differs import chat_template_differs
     from bot.evaluation.rules.limited_run import limited_run
@@ -347,5 +352,10 @@ def _explain_reported(judgement: Judgement, reported: str, task: str, form: str)
         if one.rule in {not_comparable.id, limited_run.id, chat_template_differs.id} or (one.is_error and one.task)
     )
     found = with_settings(found, results, causes)
-    say(reported_text(found) if form == "text" else to_json(reported_json(found)) + "\n")
+    if form == "text":
+        say(reported_text(found) + (f"\n{advice[0].upper()}{advice[1:]}\n" if advice else ""))
+    else:
+        say(to_json(reported_json(found)) + "\n")
+        if advice:
+            warn(advice)
     return 0 if found.fitting else 1

@@ -26,7 +26,7 @@ from bot.evaluation.aggregates import (
     samples_behind,
     whole,
 )
-from bot.evaluation.benchmarks.catalogue import Group, catalogue
+from bot.evaluation.benchmarks.catalogue import Group, KnownBenchmark, catalogue
 from bot.evaluation.benchmarks.harness import commit_of, known_commit
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
 from bot.evaluation.definition import differences
@@ -200,7 +200,7 @@ class ComparedTask:
 
     `unpaired` says why its sample logs make no pairs, "" where there are none. It is `not tested` where an error is
     unknown. `is_pooled` says that the values are means over the questions of several subtasks, `is_lent` that one file
-    does not record the number of questions, so that it is the other's.
+    does not record the number of questions, so that it is the other's. `level` is that of the first step of Holm.
     """
 
     id: str
@@ -217,6 +217,7 @@ class ComparedTask:
     metric: str = ""
     is_pooled: bool = False
     is_lent: bool = False
+    level: float = LEVEL
 
     @property
     def is_worse(self) -> bool:
@@ -229,7 +230,7 @@ class ComparedTask:
 
         None where its error is unknown, or where it is more than any difference of shares.
         """
-        found = self.contrast.smallest
+        found = self.contrast.smallest(self.level)
         return None if found is None or found * self.points > WHOLE else found
 
 
@@ -334,7 +335,8 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         tested = _tested(one, other, (pairs or {}).get(task), breaking.get(task, ""))
         tests[task] = replace(tested, is_lent=is_lent)
     adjusted = holm({task: one.contrast.p for task, one in tests.items() if one.contrast.p is not None and not one.why})
-    tasks = tuple(_concluded(one, adjusted.get(task)) for task, one in tests.items())
+    level = LEVEL / max(1, len(adjusted))
+    tasks = tuple(_concluded(replace(one, level=level), adjusted.get(task)) for task, one in tests.items())
     groups = [[task for task in group if task in tests] for group in first.groups.values()]
     only = tuple(tuple(task for task in one.tasks if task not in other.tasks) for one, other in
                  ((first, second), (second, first)))  # fmt: skip
@@ -420,7 +422,10 @@ def _sizes_of(result: Result, key: str) -> tuple[int, int]:
 
 
 def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
-    """The second run with its tasks as the first calls them: MMLU is hendrycksTest in harness 0.3, and mmlu in 0.4."""
+    """The second run with its tasks as the first calls them: MMLU is hendrycksTest in harness 0.3, and mmlu in 0.4.
+
+    The metric that counts may have another name, too: mc2 of truthfulqa_mc is acc of truthfulqa_mc2.
+    """
     names, others = (
         grouped((title, task) for task in run.tasks if task not in other.tasks and (title := _title(run, task)))
         for run, other in ((first, second), (second, first))
@@ -428,21 +433,36 @@ def _named_alike(first: MeasuredRun, second: MeasuredRun) -> MeasuredRun:
     alike = {
         others[title][0]: names[title][0] for title in names if len(names[title]) == len(others.get(title, ())) == 1
     }
-    tasks = {
-        alike.get(task, task): msgspec.structs.replace(one, id=alike.get(task, task))
-        for task, one in second.tasks.items()
-    }
-    return replace(second, tasks=tasks) if alike else second
+    tasks = dict(second.tasks)
+    for task, name in alike.items():
+        are_own = _is_own_metric(first, name) and _is_own_metric(second, task)
+        metric = first.tasks[name].metric if are_own else tasks[task].metric
+        tasks[task] = msgspec.structs.replace(tasks[task], id=name, metric=metric)
+    return replace(second, tasks={one.id: one for one in tasks.values()}) if alike else second
 
 
 def _title(run: MeasuredRun, task: str) -> str:
-    """What the catalogue calls a task: the group of its leaves by its title, a benchmark by its id, "" for neither."""
-    sources = [run.sources[leaf] for leaf in run.tasks[task].leaves if leaf in run.sources]
-    found = [known.of if known else None for known in (catalogue().find(one.result.format, one.key) for one in sources)]
-    if len(found) == 1 and found[0] is not None and not isinstance(found[0], Group):
-        return found[0].id
+    """The title that the catalogue gives a task: the group of its leaves, or a benchmark; "" for neither."""
+    found = [of for of, _ in _known_of(run, task)]
+    if len(found) == 1 and isinstance(found[0], KnownBenchmark):
+        return f"{found[0].title} ({found[0].dataset})"
     titles = {one.title if isinstance(one, Group) else "" for one in found}
     return titles.pop() if len(titles) == 1 else ""
+
+
+def _is_own_metric(run: MeasuredRun, task: str) -> bool:
+    """Tell whether the number of a benchmark is that of the one metric that counts in the catalogue."""
+    return [
+        [metric.key(format_id) for metric in of.metrics] if isinstance(of, KnownBenchmark) else []
+        for of, format_id in _known_of(run, task)
+    ] == [[run.tasks[task].metric]]
+
+
+def _known_of(run: MeasuredRun, task: str) -> list[tuple[KnownBenchmark | Group | None, str]]:
+    """What the catalogue knows of the leaves of a task, each with the format of its file."""
+    sources = [run.sources[leaf] for leaf in run.tasks[task].leaves if leaf in run.sources]
+    known = [(catalogue().find(one.result.format, one.key), one.result.format) for one in sources]
+    return [(one.of if one else None, format_id) for one, format_id in known]
 
 
 def _alike(first: MeasuredTask, second: MeasuredTask) -> tuple[MeasuredTask, MeasuredTask]:

@@ -42,17 +42,17 @@ class Contrast:
     step: float = 0.0
     least_p: float = 0.0
 
-    @property
-    def smallest(self) -> float | None:
-        """The smallest difference that a test of 5 % would show with a power of 80 % at most; None without an error.
+    def smallest(self, level: float = LEVEL) -> float | None:
+        """The smallest difference that a test of a level would show with a power of 80 % at most.
 
-        None also of so few questions that no difference has a p below 5 %. These are 2.8 standard errors where the
-        interval reaches 1.96 to both sides; the interval also knows of an error where all answers of both are wrong.
+        None without an error, and of so few questions that no difference has a p below the level. At 5 % these are 2.8
+        standard errors where the interval reaches 1.96 to both sides; the interval also knows of an error where all
+        answers of both are wrong.
         """
-        if self.p is None or self.least_p >= LEVEL:
+        if self.p is None or self.least_p >= level:
             return None
-        low, high = self.interval(LEVEL)
-        return (1 + NORMAL.inv_cdf(POWER) / quantile(LEVEL)) * (high - low) / 2
+        low, high = self.interval(level)
+        return (1 + NORMAL.inv_cdf(POWER) / quantile(level)) * (high - low) / 2
 
 
 def quantile(level: float) -> float:

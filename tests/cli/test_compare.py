@@ -474,6 +474,9 @@ def test_a_number_of_another_mmlu_leads_to_its_audit() -> None:
     assert told.returncode == 1
     assert "  MMLU implementation the harness of early 2023 (choice texts are scored): " in told.stdout
     assert told.stdout.startswith("No reading of these results gives 35.1 (")
+    assert told.stdout.endswith(
+        "\nThese are tasks of open-llm-v1 and not of open-llm-v2: add --leaderboard open-llm-v1\n"
+    )
     settings = json.loads(completed("explain", str(mmlu), "--reported", "35.1", "-f", "json").stdout)["settings"]
     assert settings[0]["values"] == "the harness of early 2023 (choice texts are scored)"
 

@@ -442,6 +442,11 @@ def test_what_no_test_can_show_of_so_few_questions_is_said_and_is_no_number() ->
     said = comparison_text(compare(one, other))
     assert re.search(r"Differences below these would often be missed: b \d\d\.\d\d\.", said)
     assert "Too few questions to show any difference: a, c." in said
+    tested = compare(one, other).tasks[1]
+    assert tested.smallest == pytest.approx(
+        tested.contrast.smallest(LEVEL / 3), rel=1e-9
+    )  # as verdicts allow for three
+    assert (tested.smallest or 0) > (tested.contrast.smallest() or 0)
     assert "this comparison would often miss any difference." in sentence_of(compare(shares({"c": (0.0, 1)}), one))
 
 
@@ -1154,6 +1159,23 @@ def test_mmlu_of_harness_3_is_compared_with_that_of_harness_4_by_its_implementat
     assert [one.id for one in found.tasks] == ["hendrycksTest"]
     assert "subtasks" not in named(found)
     assert named(found)[0] == "MMLU implementation"
+
+
+def test_truthfulqa_of_harness_3_is_compared_with_that_of_harness_4() -> None:
+    """As in saucam/model_evals: `truthfulqa_mc` and `truthfulqa_mc2` of one model are equal to the last digit."""
+    old, data = harness_3("truthfulqa_mc", "mc2", 335, 817), base()
+    data |= {"results": {}, "groups": {}, "group_subtasks": {}, "n-samples": {}, "n-shot": {}}
+    for name, value in (("truthfulqa_mc1", 0.29), ("truthfulqa_mc2", 335 / 817)):
+        data["results"][name] = {"acc,none": value, "acc_stderr,none": 0.0143}
+    data |= {
+        "versions": dict.fromkeys(data["results"], 2.0),
+        "configs": {key: {"task": key} for key in data["results"]},
+    }
+    found = compare(run(old), run(data))
+    [task] = found.tasks
+    assert (task.id, task.metric, task.why) == ("truthfulqa_mc", "mc2", "")
+    assert task.values[0] == pytest.approx(task.values[1])
+    assert found.only == ((), ("truthfulqa_mc1",))
 
 
 def subjects(commit: str, version: str, right: int, **rows: dict[str, float]) -> dict[str, Any]:

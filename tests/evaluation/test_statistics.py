@@ -295,13 +295,15 @@ def test_without_an_error_there_is_no_p() -> None:
 
 
 def test_the_smallest_difference_is_that_of_a_power_of_80_percent_and_none_where_no_test_can_show_one() -> None:
-    assert independent(0.5, 0.6, (0.006, 0.008)).smallest == pytest.approx(0.028, abs=1e-4)
-    assert independent(0.5, 0.6, (0.0, 0.0)).smallest is None
+    assert independent(0.5, 0.6, (0.006, 0.008)).smallest() == pytest.approx(0.028, abs=1e-4)
+    assert independent(0.5, 0.6, (0.0, 0.0)).smallest() is None
     wrong = independent_counts((0, 50), (0, 50))  # an error of 0, and yet not certain
-    assert (wrong.stderr, wrong.smallest) == (0, pytest.approx(1.43 * 0.0713, abs=0.001))
-    few = [(independent_counts((0, n), (n, n)).p, independent_counts((1, n), (1, n)).smallest is None) for n in (3, 4)]
+    assert (wrong.stderr, wrong.smallest()) == (0, pytest.approx(1.43 * 0.0713, abs=0.001))
+    few = [
+        (independent_counts((0, n), (n, n)).p, independent_counts((1, n), (1, n)).smallest() is None) for n in (3, 4)
+    ]
     assert few == [(pytest.approx(0.1), True), (pytest.approx(2 / 70), False)]
-    assert [paired_exact(n - 1, 1, 0, 0).smallest is None for n in (5, 6)] == [True, False]
+    assert [paired_exact(n - 1, 1, 0, 0).smallest() is None for n in (5, 6)] == [True, False]
     assert mean_of([wrong, wrong]).p == 1.0
 
 
