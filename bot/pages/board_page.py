@@ -137,7 +137,7 @@ def is_scaled(content: PageContent) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FirstRow:
-    """The first row, its page, half of its average's interval, what one may doubt of it, and what chance leaves."""
+    """A row, its page, half of its average's interval, what one may doubt, and of the first what chance leaves."""
 
     entry: Entry
     page: str
@@ -149,19 +149,18 @@ class FirstRow:
 def _best(content: PageContent) -> Iterator[FirstRow]:
     """The first row, and where that is in doubt the first one that is not."""
     for row in content.board.rows[: content.ranked]:
-        entry, doubts = row.entry, content.doubts(row.entry)
-        if row.position == 1 or not doubts:
+        entry, is_doubted = row.entry, content.is_doubted(row.entry)
+        if row.position == 1 or not is_doubted:
             page, reach = row_page(content.names[entry.key]), TIE * (entry.stderr or 0.0)
-            yield FirstRow(entry, page, reach, doubts, _said_of(content, row))
-        if not doubts:
+            said = _said_of_first(content, row) if row.position == 1 else ""
+            yield FirstRow(entry, page, reach, content.doubts(entry), said)
+        if not is_doubted:
             return
 
 
-def _said_of(content: PageContent, row: BoardRow) -> str:
-    """What chance leaves of a row's rank; of the first row without its rank, over tasks with the next row."""
+def _said_of_first(content: PageContent, row: BoardRow) -> str:
+    """What chance leaves of the first row's rank, over tasks with the next row."""
     said = content.rank_sentence(row)
-    if row.position > 1:
-        return said
     if row.is_over_tasks and content.ranked > 1 and row.worst:
         other = content.board.rows[1]
         tested = content.tested_beside(row, other)
@@ -326,6 +325,8 @@ def _line(
     warned = f" data-warnings={len(row.entry.warnings)}" if is_told and row.entry.warnings else ""
     if content.is_marked(entry := row.entry) and content.named_by_warnings(entry):
         warned += f' data-doubt="{_text("; ".join(content.warned(entry)))}"'
+    if content.doubts(entry) and not content.is_doubted(entry):
+        warned += " data-usual"
     lines = f"<tr{warned}>{before}{scores}{after}", f"<tr{warned}>{before}{raws}{after}"
     return Markup(lines[0]), Markup(lines[1])  # noqa: S704 - every text in them is escaped
 

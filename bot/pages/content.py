@@ -227,6 +227,12 @@ class PageContent:
         return frozenset.intersection(*warned) if len(warned) >= SEVERAL else frozenset()
 
     @cached_property
+    def usual_warnings(self) -> frozenset[str]:
+        """The rules of which more than half of the rows have a warning: another row's lack of it is no merit."""
+        times = Counter(rule for row in self.board.rows for rule in {one.rule for one in row.entry.warnings})
+        return frozenset(rule for rule, count in times.items() if 2 * count > len(self.board.rows))
+
+    @cached_property
     def warnings_differ(self) -> bool:
         """Tell whether rows have different numbers of warnings."""
         return len({len(row.entry.warnings) for row in self.board.rows}) > 1
@@ -316,6 +322,14 @@ class PageContent:
 
     def doubts(self, entry: Entry) -> list[str]:
         """What has a mark on the board of a row, in words."""
+        return [*self._unlikely(entry), *self.warned(entry)]
+
+    def is_doubted(self, entry: Entry) -> bool:
+        """Tell whether a row has a mark on the board that is more than a warning that most rows have."""
+        accepted = self.common_warnings | self.usual_warnings | ACCEPTED
+        return bool(self._unlikely(entry)) or any(one.rule not in accepted for one in entry.warnings)
+
+    def _unlikely(self, entry: Entry) -> list[str]:
         odd = self.odd.get(entry.key, {})
         found = [
             f"{task.title} is far from what its other columns make likely"
@@ -325,7 +339,7 @@ class PageContent:
         found += [f"its values are all those of {twin.model.id or '(no name)'}" for twin in self.twins_of(entry)[:1]]
         if named := other_size(entry.model.id, self.facts_of(entry).params):
             found.append(f"its name says {named}, and its size is another")
-        return [*found, *self.warned(entry)]
+        return found
 
     def warned(self, entry: Entry) -> list[str]:
         """What the warnings that a row has alone say of its tasks, and the number of the others."""

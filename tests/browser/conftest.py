@@ -125,7 +125,8 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     for name, entries in rows.items():
         write_site(site_of(entries), root / name)
     write_site(sized(), root / "sized")
-    return {name: root / name for name in (*rows, "sized")}
+    write_site(sized(9), root / "half-sized")
+    return {name: root / name for name in (*rows, "sized", "half-sized")}
 
 
 @pytest.fixture(scope="session")

@@ -316,7 +316,7 @@ def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch
     assert page.inner_text("#whole").endswith("; better than all others of these.")
     page = watch("hostile").open("index.html?q=evil")
     assert "; to look at: 1 warning on its page. " in page.inner_text("#whole")
-    assert page.inner_text("#whole").endswith(" Rank 2 of all; better than all others of these.")
+    assert " Rank 2 of all; better than all others of these." in page.inner_text("#whole")
 
 
 @pytest.mark.parametrize(("size", "ranks"), [("hundreds", "118–250"), ("thousands", "1384–1450")])
@@ -858,7 +858,8 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     sizes = numbers(page, "size")
     assert sizes
     assert max(sizes) <= 10
-    assert "8 billion parameters, the name says 14B. Of the rows without a mark, org-" in page.inner_text("#whole")
+    assert "8 billion parameters, the name says 14B. Rank " in page.inner_text("#whole")
+    assert " The first of these without such a mark is org-" in page.inner_text("#whole")
     assert numbers(page, "average") == sorted(numbers(page, "average"), reverse=True)
     page.click("#licence label:has-text('mit')")
     assert set(column(page, "licence")) == {"mit"}
@@ -874,6 +875,13 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     assert not page.locator("#board thead button").first.is_visible()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert page.inner_text("figcaption >> nth=0").startswith("Average by size, with the best up to each size")
+
+
+def test_no_chip_has_a_size_where_most_rows_have_none(watch: Opener) -> None:
+    page = watch("half-sized").open("index.html")
+    assert page.locator("th[data-name=size]").count() == 1
+    assert page.locator("#chips button:has-text('open licence')").count() == 1
+    assert page.locator("#chips button:has-text('B')").filter(has_text="≤").count() == 0
 
 
 def test_each_chip_has_the_number_of_rows_that_it_leaves(watch: Opener) -> None:

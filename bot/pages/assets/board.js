@@ -114,7 +114,7 @@
 
   // Presets, each with the number of rows that it would leave beside the other choices.
   const isKnown = (name) => columnOf(name) >= 0 && rows.some((row) => of[name](row) !== "–");
-  const hasSizes = rows.some((row) => of.size(row) > 0);
+  const hasSizes = 2 * rows.filter((row) => of.size(row) > 0).length >= rows.length; // else chips would hide most rows unsaid
   const PRESETS = [
     ...(hasSizes ? [["≤ 3B", "size", "3", ""], ["≤ 10B", "size", "10", ""], ["3–10B", "size", "3-10", ""], ["10–40B", "size", "10-40", ""], ["> 40B", "size", "40-", ""]] : []),
     ...(isKnown("licence") && openLicences.length ? [["open licence", "licence", "open", `one of ${openLicences.join(", ")}`]] : []),
@@ -337,14 +337,15 @@
     const alike = others.filter((row) => !(key(best, 2) - key(row, 2) > Math.hypot(half(best), half(row)))).length;
     const verdict = alike ? `not separable from ${grouped(alike)} other${alike > 1 ? "s" : ""} of these` : others.length ? "better than all others of these" : "";
     const found = doubts(best);
-    const next = found.length && sorted.flat().filter((row) => shown.flat().includes(row) && isRanked(row) && !doubts(row).length).sort((one, other) => key(other, 2) - key(one, 2))[0];
+    const isSound = (row) => "usual" in row.dataset || !doubts(row).length; // most rows have a usual mark
+    const next = !isSound(best) && sorted.flat().filter((row) => shown.flat().includes(row) && isRanked(row) && isSound(row)).sort((one, other) => key(other, 2) - key(one, 2))[0];
     const said = Number.isNaN(half(best)) ? `place ${inOrder[0].indexOf(best) + 1} of all` : [`rank ${best.cells[0].dataset.ranks ?? text(best, 0)} of all`, verdict].filter(Boolean).join("; ");
     return [
       "Of these, ", linked(best), " is first with ", make("strong", text(best, 2).split("±")[0].trim()),
       ...(Number.isNaN(half(best)) ? [] : [" ", make("small", `±${halfUp(half(best), 1)}`)]),
       found.length ? `; to look at: ${found.join("; ")}. ` : ". ",
-      ...(next ? ["Of the rows without a mark, ", linked(next), " is first with ", make("strong", text(next, 2).split("±")[0].trim()), ". "] : []),
       make("span", `${said[0].toUpperCase()}${said.slice(1)}.`, { class: "quiet" }),
+      ...(next ? [" The first of these without such a mark is ", linked(next), " with ", make("strong", text(next, 2).split("±")[0].trim()), "."] : []),
     ];
   };
 
