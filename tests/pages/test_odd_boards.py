@@ -714,6 +714,7 @@ def test_the_page_of_scores_says_what_holds_on_the_board() -> None:
         assert ("sqrt(p (1 − p) / (n − 1))" in page, "sqrt(a² + b²)" in page, "sign test" in page) == (
             has_errors, has_errors, not has_errors,
         )  # fmt: skip
+        assert ("Where tasks share questions" in page) is has_errors
     alike = found(site_of_long_names(12)["scores.html"])
     assert alike.text.count("4 columns are made alike") == 3
     assert {f"t{place}" for place in range(12)} <= set(alike.ids)
