@@ -13,16 +13,20 @@ from bot.evaluation.row_key import owner_and_name
 from bot.reporting.escape import visible
 
 # After a sign that joins words, and between the humps of a name such as AmazonCounterfactualClassification.
-BREAK = re.compile(r"(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
+JOINT = re.compile(r"(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])")
+BREAK = re.compile(JOINT.pattern + r"|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
 WORDS = re.compile(r"[^ _-]+[ _-]*")
 NAME, OWNER = 44, 30  # letters that are seen of a model and of its organization: two lines, and one beside its setup
-LONG = 12  # letters of a part of a name that fit on a phone
+LONG = 16  # letters of a part of a name that fit on a phone
 FEW_TITLES = 3  # titles that share a word by chance
 
 
 def breakable(text: str) -> Markup:
-    """A text for a page that may break where one would say it in parts."""
-    return Markup("<wbr>").join(escape(part) for part in BREAK.split(visible(text)))
+    """A text for a page that may break after the signs that join its words; a word too long for a phone, in itself."""
+    words = JOINT.split(visible(text))
+    return Markup("<wbr>").join(
+        escape(part) for word in words for part in (BREAK.split(word) if len(word) > LONG else [word])
+    )
 
 
 def in_lines(model: str, kind: str = " class=two") -> Markup:
@@ -36,7 +40,7 @@ def _without_middle(text: str, most: int) -> Markup:
     """A text of which only so many letters are seen, the last ones among them; what is read and copied is whole."""
     text = visible(text)
     if len(text) <= most:
-        return breakable(text) if any(len(part) > LONG for part in text.split("-")) else escape(text)
+        return breakable(text)
     least, ends = len(text) - most // 2, [place.start() for place in BREAK.finditer(text)]
     begin = max((end for end in ends if most // 4 <= end <= most // 2), default=most // 2)
     end = min((end for end in ends if least < end <= least + most // 4), default=least + 1)

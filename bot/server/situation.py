@@ -31,7 +31,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with its tone: "stop" where nothing moves, "runs" where nobody has to act, else "".
+    """A sentence with its tone: "stop" where something fails, "runs" where nobody has to act, else "".
 
     `has_plan` says that it is about plans, which wait for an answer; `watch` is where the reader finds more. `cause` is
     the one cause for which the watch fails: the button that tries it again stands behind the sentence. `is_outage` says
@@ -57,8 +57,7 @@ def situation(
 
     Each plan comes with the name of its watch.
     """
-    tones = [(watch, "stop" if watch.status == "failed" else "") for watch in watches]
-    failures = [one for watch, tone in tones for one in _failures(watch, causes[watch.name], now, tone)]
+    failures = [one for watch in watches for one in _failures(watch, causes[watch.name], now)]
     yield from (one for one in failures if not one.is_outage)
     if plans:
         only = plans[0][1] if len(plans) == 1 else None
@@ -104,22 +103,23 @@ def counted_alone(watches: Sequence[WatchView]) -> WatchView | None:
     return counted_ones[0] if len(counted_ones) == 1 and not counted_ones[0].recount else None
 
 
-def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float, tone: str) -> Iterator[Sentence]:
+def _failures(watch: WatchView, causes: Sequence[FailureCause], now: float) -> Iterator[Sentence]:
     """Yield what fails of a watch: the pass itself, its most frequent cause, rows without a place."""
     if watch.failure and not any(watch.failure.endswith(one.reason) for one in causes):
-        yield Sentence(f"{watch.name}: {watch.failure.rstrip('.')}.", tone, watch.name)
+        yield Sentence(f"{watch.name}: {watch.failure.rstrip('.')}.", "stop", watch.name)
     elif watch.status == "failed" and not causes:
         last = f"since {shown_time(datetime.fromisoformat(watch.settled).timestamp(), now)}" if watch.settled else "yet"
         text = f"{watch.name}: no pass has ended {last}. If the log shows no progress, start the service again."
-        yield Sentence(text, tone, watch.name)
+        yield Sentence(text, "stop", watch.name)
     if causes:
         only = causes[0] if len(causes) == 1 else None
-        is_outage = causes[0].is_outage and not tone
+        is_outage = causes[0].is_outage and watch.status != "failed"
+        tone = "" if is_outage else "stop"
         yield Sentence(_cause(causes, watch.name, now), tone, watch.name, cause=only, is_outage=is_outage)
     if watch.untried:  # a row that fails has its cause above
         rows, have = counted(watch.untried, "accepted row"), "has" if watch.untried == 1 else "have"
         text = f"{watch.name}: {rows} {have} no place at the target; leaderboard-bot status says why."
-        yield Sentence(text, tone, watch.name)
+        yield Sentence(text, "stop", watch.name)
 
 
 def _cause(causes: Sequence[FailureCause], watch: str, now: float) -> str:

@@ -247,6 +247,20 @@ def test_rows_far_from_the_screen_are_rows_of_a_table_for_a_screen_reader(browse
     reader.close()
 
 
+@pytest.mark.parametrize(("width", "height"), [(1280, 800), (768, 1024)])
+def test_the_frame_ends_in_the_window_with_a_shade_until_its_last_row(watch: Opener, width: int, height: int) -> None:
+    page = watch("generated", width=width).open("index.html")
+    page.set_viewport_size({"width": width, "height": height})
+    frame, shade = page.locator(".frame").first, "one => getComputedStyle(one, '::before').opacity"
+    assert frame.evaluate("one => one.getBoundingClientRect().bottom") <= height
+    assert float(frame.evaluate(shade)) == 1
+    page.wait_for_function("""() => {  // rows that come near the screen change the height of all
+        const frame = document.querySelector('.frame');
+        frame.scrollTo({top: frame.scrollHeight, behavior: 'instant'});
+        return Number(getComputedStyle(frame, '::before').opacity) < 0.1;
+    }""")
+
+
 def test_the_titles_of_both_tables_stand_on_a_line(watch: Opener) -> None:
     page = watch("varied").open("index.html")
     feet = page.evaluate("""() => [...document.querySelectorAll('.board')].map(table =>

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.evaluation.row_key import owner_and_name
-from bot.pages.titles import heads, in_lines, in_parts, longest_part
+from bot.pages.titles import breakable, heads, in_lines, in_parts, longest_part
 
 REASONING = ("boolean_expressions", "navigate", "snarks")
 
@@ -46,6 +46,12 @@ def test_a_title_breaks_between_its_parts_and_a_long_part_keeps_its_end() -> Non
     assert in_parts("AmazonCounterfactualClassification", 14) == "Amazon<wbr>Counterfactual<wbr>Classification"
     assert in_parts("x" * 40 + "end <b>", 14) == "xxxxxxx…xxxend &lt;b&gt;"
     assert longest_part(["AmazonCounterfactual", "Llama-3.1", "two words"]) == len("Counterfactual")
+
+
+def test_a_name_breaks_after_the_signs_that_join_its_words_and_in_a_word_too_long_for_a_phone() -> None:
+    assert breakable("HuggingFaceTB/SmolLM3-14B") == "HuggingFaceTB/<wbr>SmolLM3-<wbr>14B"
+    assert "SmolLM3-<wbr>14B" in in_lines("HuggingFaceTB/SmolLM3-14B")
+    assert breakable("AmazonCounterfactual-v2") == "Amazon<wbr>Counterfactual-<wbr>v2"
 
 
 def test_the_owner_of_a_model_stands_before_the_first_slash() -> None:

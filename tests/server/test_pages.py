@@ -534,10 +534,17 @@ def test_an_outage_stands_below_the_plan_and_its_button_says_what_a_service_aske
     assert "What to do: " not in listed  # it ends without a person
 
 
-def test_a_service_that_does_nothing_is_red_and_one_that_waits_is_not(web: TestClient, service: Service) -> None:
+def test_what_fails_is_red_and_first_and_a_plan_that_waits_is_not_red(web: TestClient, service: Service) -> None:
     page = web.get("/").text
-    assert 'class="chip warn"' in page
-    assert "stop" not in page
+    assert page.count('class="chip stop"') == 1
+    failing, waiting = re.findall(r'<p class="lead note (\w*)">.*?</p>', page, re.DOTALL)[:2]
+    assert (failing, waiting) == ("stop", "")
+    items = service.contexts.store.of("open-llm").items
+    items.finish([one for one in items.all() if not one.is_held])
+    assert "stop" not in web.get("/").text
+
+
+def test_a_service_that_does_nothing_is_red(web: TestClient, service: Service) -> None:
     service.started = NOW - 5 * 900
     assert web.get("/healthz").status_code == 503
     page = web.get("/").text

@@ -8,9 +8,15 @@ globalThis.page = (() => {
     for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
     return node;
   };
-  // As `breakable` of bot/pages/titles.py: a text that may break where one would say it in parts.
-  const BREAK = /(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])/;
-  const breakable = (text) => text.split(BREAK).flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
+  // As `breakable` of bot/pages/titles.py: a text that may break after the signs that join its words.
+  const JOINT = /(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])/;
+  const BREAK = new RegExp(`${JOINT.source}|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])`);
+  const LONG = 16;
+  const breakable = (text) =>
+    text
+      .split(JOINT)
+      .flatMap((word) => (word.length > LONG ? word.split(BREAK) : [word]))
+      .flatMap((part, i) => (i ? [document.createElement("wbr"), part] : [part]));
   // The state is the query of the address; from a disk, where a page may not change its query, the fragment.
   const mark = location.protocol === "file:" ? "#" : "?";
   const read = () => new URLSearchParams(location.search || location.hash.slice(1));
