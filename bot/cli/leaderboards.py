@@ -151,8 +151,13 @@ def site(
     facts = {entry.key: asked[entry.model.id] for entry in entries if entry.model.id in asked}
     shown = target if "://" in target else ""  # a path on this machine stays private
     known = _verified_in(verified) if verified else {}
-    history = _history(target, board.leaderboard)
-    done = publish_site(Site(PageContent(board, shown, history, newest, facts=facts, verified=known)), out, opener)
+    declared = board.leaderboard
+    history = _history(target, declared)
+    content = PageContent(board, shown, history, newest, facts=facts, verified=known)
+    done = publish_site(Site(content), out, opener)
+    if not quiet and not content.sources and not declared.homepage:
+        how = f'write homepage = "https://…" in {declared.id}.toml'
+        warn(f"the pages do not say where results are submitted: {how}")
     if not quiet:
         written = f"{counted(done.changed, 'file')} written, {done.same} unchanged, {done.removed} removed"
         warn(f"{counted(len(board.rows), 'row')}: {written}")

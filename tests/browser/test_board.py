@@ -18,6 +18,7 @@ from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.pages.write import write_site
 from bot.publishing.board import make_board
+from bot.publishing.entry import Remark
 from tests.browser.conftest import HERE, Opener, launch
 from tests.evaluation.judging import declared
 from tests.pages.boards import (
@@ -827,6 +828,23 @@ def test_each_number_opens_where_its_link_leads(watch: Opener) -> None:
     page = watch("examples").open(f"rows/{next(iter(site_of(examples()).content.rows))}.html")
     page.click("text=Each number >> nth=0")
     assert page.locator("#numbers tbody td").first.is_visible()
+
+
+def test_each_row_to_look_at_says_which_task_its_warning_is_about(browser: Browser, tmp_path: Path) -> None:
+    first, second, *rest = generated(6)
+    low = [
+        replace(row, warnings=(Remark("implausibly-low", f"{title} is exactly 0 on 1,324 samples"),))
+        for row, title in ((first, "MATH Lvl 5"), (second, "GPQA"))
+    ]
+    write_site(site_of((*low, *rest)), tmp_path / "site")
+    page = browser.new_page()
+    page.goto(f"file://{tmp_path}/site/index.html#rows=look")
+    page.locator("#board .why").nth(1).wait_for()
+    said = page.locator("#board .why").all_inner_texts()
+    page.close()
+    assert sorted(one.strip() for one in said) == [
+        f"It has a warning: {title} is exactly 0." for title in ("GPQA", "MATH Lvl 5")
+    ]
 
 
 def test_of_many_tasks_those_come_first_that_differ_most(browser: Browser, tmp_path: Path) -> None:

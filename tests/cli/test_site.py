@@ -31,6 +31,15 @@ def test_the_first_page_is_named_and_holds_the_rows(board: Path, tmp_path: Path)
     assert str(board) not in "".join(file.read_text() for file in (tmp_path / "out").rglob("*.html"))
 
 
+def test_where_the_pages_cannot_say_where_to_submit_a_line_says_how_they_can(board: Path, tmp_path: Path) -> None:
+    shipped = (ROOT / "bot/data/leaderboards/open-llm-v2.toml").read_text()
+    declared = tmp_path / "open-llm-v2.toml"
+    declared.write_text("".join(one for one in shipped.splitlines(keepends=True) if not one.startswith("homepage")))
+    hint = 'the pages do not say where results are submitted: write homepage = "https://…" in open-llm-v2.toml'
+    assert hint in bot("site", board, "--out", tmp_path / "out", "--leaderboard", declared)[2]
+    assert hint not in bot("site", board, "--out", tmp_path / "out")[2]
+
+
 @pytest.mark.parametrize(
     ("target", "leaderboard", "line"),
     [

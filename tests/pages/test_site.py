@@ -216,7 +216,14 @@ def test_where_to_submit_is_named_as_far_as_settings_or_rows_say_it() -> None:
         assert rest in " ".join(page.text.split())
         assert page.links.count("https://huggingface.co/datasets/acme/results") == links
         assert "https://github.com/acme/runs" in page.links
-    about = found(site_of(rows[:1])["about.html"]).text
+    home, nowhere = (
+        Site(PageContent(make_board(rows[:1], declared().model_copy(update={"homepage": homepage}))))
+        for homepage in ("https://acme.example/board", None)
+    )
+    asked = found(home["about.html"])
+    assert "repository for results. Ask at the home page of the board." in " ".join(asked.text.split())
+    assert asked.links.count("https://acme.example/board") == 2  # there, and above
+    about = found(nowhere["about.html"]).text
     assert "Where: these pages do not know the repository for results. Ask the maintainer of the board." in " ".join(
         about.split()
     )

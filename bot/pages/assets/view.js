@@ -100,7 +100,8 @@
     const size = row.querySelector(".size.warned");
     if (size) found.push(`${size.textContent} billion parameters, but ${size.title}.`);
     const data = globalThis.leaderboard; // where it is there already
-    const warned = data ? data.texts[data.kinds[rowOf(row).kind][1]].replace(row.querySelector(".twin") ? SAME : "", "").trim() : "";
+    const all = data ? data.texts[data.kinds[rowOf(row).kind][1]].replace(row.querySelector(".twin") ? SAME : "", "").trim() : "";
+    const warned = row.dataset.doubt ? `${row.dataset.doubt}.` : all;
     if (row.cells[2].matches(".warned") && (warned || !data)) found.push(`It has a warning${warned ? `: ${warned}` : "."}`);
     return found;
   };
