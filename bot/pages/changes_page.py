@@ -202,7 +202,7 @@ def _parts(content: PageContent) -> Iterator[Listing]:
     """The newest changes: the board of today, from which one moment after the other is taken back."""
     left, alone = CHANGES_SHOWN, list[Move]()
     for moves in _moments(content):
-        for _, group in groupby(moves, lambda move: move.change.kind):
+        for _, group in groupby(sorted(moves, key=_kind), _kind):
             together = list(group)
             is_batch = len(together) >= LEAST_OF_A_BATCH
             if alone and (is_batch or _week_of(alone[0].change) != _week_of(together[0].change)):
@@ -220,6 +220,10 @@ def _parts(content: PageContent) -> Iterator[Listing]:
             break
     if alone:
         yield Listing(alone, len(alone))
+
+
+def _kind(move: Move) -> str:
+    return move.change.kind
 
 
 def _weight(move: Move) -> tuple[float, int]:

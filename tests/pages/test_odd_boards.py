@@ -756,6 +756,14 @@ def test_a_batch_says_its_request_once_and_no_title_of_the_bot(title: str) -> No
     assert page.tables[0][0] == ["Row", "Average", "Place then", "What moved"]
 
 
+def test_the_added_rows_of_one_commit_are_one_batch_also_around_a_changed_one() -> None:
+    rows = generated(7)
+    made = [replace(one, date="2026-03-04T10:00:00Z", commit="c" * 40) for one in additions(rows)]
+    made[3] = replace(made[3], kind="changed", before=1.0)
+    page = found(Site(PageContent(board_of_rows(rows), history=made))["changes.html"])
+    assert [len(table) - 1 for table in page.tables] == [6, 1]
+
+
 def test_the_first_sentence_of_the_changes_is_of_the_last_seven_days() -> None:
     rows = generated(4)
     days = ("2026-03-01", "2026-03-02", "2026-03-07", "2026-03-08")
