@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -258,10 +259,10 @@ def explain(
     task = last if is_task else ""
     paths = paths if is_task else words
     if reported:
-        judgement, _ = judge_paths(paths, declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
+        judgement, places = judge_paths(paths, declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
         advice = "" if _names_leaderboard(context) else _of_other(judgement)
         column = column_named(declared, task) or task
-        raise typer.Exit(_explain_reported(judgement, reported, column, form, advice=advice))
+        raise typer.Exit(_explain_reported(judgement, reader_of(places), reported, column, form, advice=advice))
     task = _column(declared, task)
     judgement, _ = judge_paths(paths, declared, names=model_name, declared_in=leaderboard, max_bytes=max_bytes)
     if not _names_leaderboard(context):
@@ -327,12 +328,15 @@ def _undeclared(entry: Entry, declared: Leaderboard) -> str:
     return ""
 
 
-def _explain_reported(judgement: Judgement, reported: str, task: str, form: str, *, advice: str) -> int:
+def _explain_reported(
+    judgement: Judgement, read: Callable[[str], bytes | None], reported: str, task: str, form: str, *, advice: str
+) -> int:
     """Say which readings of one row's files give a number, with an advice; the exit status is 1 where none does."""
     from bot.evaluation.reported import parse_reported, read_reported, with_settings
     from bot.evaluation.rules.chat_template_differs import chat_template_differs
     from bot.evaluation.rules.limited_run import limited_run
     from bot.evaluation.rules.not_comparable import not_comparable
+    from bot.evaluation.unread_numbers import unread_places
     from bot.reporting.comparison import reported_json, reported_text
 
     if len(judgement.rows) > 1:
@@ -344,7 +348,16 @@ def _explain_reported(judgement: Judgement, reported: str, task: str, form: str,
         why = [": ".join(filter(None, (path, one.message, one.hint))) for path, one in faults]
         raise CallError(next(iter(why), "no result file was found"))
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
-    found = read_reported(results, scores, judgement.leaderboard, parse_reported(reported), task)
+    number, forms = parse_reported(reported), {one.id for one in judgement.leaderboard.formats}
+    found = read_reported(results, scores, judgement.leaderboard, number, task)
+    if not found.fitting and not task:
+        own = [one for one in judgement.verdicts if one.result and one.result.format in forms and one.parsed.of == 1]
+        unread = [
+            f"{place} of {one.path}" if own[1:] else place
+            for one in own
+            for place in unread_places(read(one.path) or b"", one.path, results[one.path], number)
+        ]
+        found = replace(found, unread=tuple(unread))
     said = [one for verdict in judgement.verdicts for one in verdict.findings]
     causes = grouped(
         (one.task, one.message)

@@ -122,7 +122,8 @@ class Readings:
     guess of one subtask, which nobody asked for; `rivals` are the values that readings as simple have near the number,
     its own among them. `settings` are how the nearest were measured where another setting is known to move numbers:
     title, values, effect; `causes` is why the leaderboard does not accept them, or not beside others. `is_accepted`
-    says that it has a score of the first one's task.
+    says that it has a score of the first one's task. `unread` are places of the files that have the number and that
+    their form does not read, where none fits.
     """
 
     reported: Reported
@@ -138,6 +139,7 @@ class Readings:
     settings: tuple[tuple[str, str, str], ...] = ()
     causes: tuple[str, ...] = ()
     is_accepted: bool = False
+    unread: tuple[str, ...] = ()
 
     @property
     def is_plain(self) -> bool:

@@ -549,10 +549,11 @@ def reported_text(readings: Readings) -> str:
     if readings.limits:
         low, high = (significant(limit, 4) for limit in readings.limits)
         unit = " %" if readings.reported.top > 1 else ""
-        return f"No score of these results can be {text}: their metrics lie between {low} and {high}{unit}.\n"
+        said = f"No score of these results can be {text}: their metrics lie between {low} and {high}{unit}."
+        return f"{said}{_unread_text(readings)}\n"
     tried = f"{counted(readings.tried, 'reading')} tried; {_odds(readings.by_chance)}"
     if not readings.fitting:
-        return f"No reading of these results gives {text} ({tried}). {_nearest_text(readings)}"
+        return f"No reading of these results gives {text} ({tried}).{_unread_text(readings)} {_nearest_text(readings)}"
     if readings.by_chance > MOST and len(readings.fitting) > MOST * readings.tried:
         exact = [one for one in readings.fitting if abs(one.value - readings.reported.value) <= 1e-9]
         said = f"{len(readings.fitting)} of {counted(readings.tried, 'reading')} print as {text}, which says nothing"
@@ -569,6 +570,10 @@ def reported_text(readings: Readings) -> str:
     is_it = "may be" if not readings.is_plain else "is most simply" if len(readings.fitting) > 1 else "is"
     beside = "" if readings.is_plain else _plain_text(readings)
     return f"{text} {is_it} {what}\n\n{found}{rest}{beside}"
+
+
+def _unread_text(readings: Readings) -> str:
+    return f" It stands at {examples(readings.unread)}, which the form does not read." if readings.unread else ""
 
 
 def _plain_text(readings: Readings) -> str:
@@ -646,6 +651,7 @@ def reported_json(readings: Readings) -> dict[str, Any]:
         "limits": list(readings.limits) if readings.limits else None,
         "settings": [{"name": name, "values": values, "effect": what} for name, values, what in readings.settings],
         "causes": list(readings.causes),
+        "unread": list(readings.unread),
     }
 
 

@@ -65,6 +65,21 @@ def test_a_table_and_files_of_any_layout_give_a_form_that_recomputes_every_row(f
     assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
 
 
+def test_a_reported_number_that_the_form_does_not_read_is_found_in_the_file(folder: Path) -> None:
+    """As in mlfoundations/dclm 361714b: 62.7 is `eval_metrics.icl.mmlu_fewshot`, and a form has the totals alone."""
+    for number, (name, (retail, airline)) in enumerate(MODELS.items()):
+        parts = {"icl": {"mmlu_fewshot": 0.6267 + number / 10}, "of": [{"x.y": f"{11.37 + number}%"}]}
+        file = {"model": name, "retail": retail, "airline": airline, "more": parts}
+        (folder / "runs" / f"{number}.json").write_text(json.dumps(file))
+    assert bot("init", "board", "--results", "runs", "--table", "README.md")[0] == 0
+    for reported, place in (("62.7", "more.icl.mmlu_fewshot"), ("11.37", 'more.of[0]."x.y"')):
+        call = ("explain", "runs/0.json", "-l", "board/board.toml", "--reported", reported)
+        status, shown, _ = bot(*call)
+        assert (status, f"It stands at {place}, which the form does not read." in shown) == (1, True), shown
+        assert json.loads(bot(*call, "-f", "json")[1])["unread"] == [place]
+    assert "It stands at" not in bot("explain", "runs/0.json", "-l", "board/board.toml", "--reported", "57.5")[1]
+
+
 def test_rows_of_one_file_and_files_named_after_their_models_are_read(folder: Path) -> None:
     lines = ["model,task,score", *(f"{name},{task},{value}" for name, values in MODELS.items()
                                    for task, value in zip(("retail", "airline"), values, strict=True))]  # fmt: skip

@@ -247,6 +247,18 @@ def test_a_rate_of_faults_is_a_share_and_counts_where_all_else_is_equal() -> Non
     assert {one["id"] for one in draft.columns} == {"answer_rate", "word_error_rate"}
 
 
+def test_a_task_with_the_numbers_of_another_in_each_row_says_so() -> None:
+    """As in mlfoundations/dclm 361714b: `Extended` and `aggregated_centered_results` of every model are equal."""
+    scores = {name: {"retail": x / 100, "airline": y / 100, "shop": x / 100} for name, (x, y) in MODELS.items()}
+    files = as_bytes({f"{name[-3:]}.json": {"model": name, "scores": found} for name, found in scores.items()})
+    made = DeclaredForm.model_validate(next(draft_forms(files)).table).format
+    parsed = [parse_submission(path, {"": data}, forms=[made]) for path, data in files.items()]
+    draft = draft_of([one.result for one in parsed if one.result is not None])
+    said = {task.keys["id"]: [note for note in task.notes if "same numbers" in note] for task in draft.tasks}
+    equal = "the same numbers as retail in each row: the two count once in ranks over tasks"
+    assert said == {"retail": [], "airline": [], "shop": [equal]}
+
+
 def test_numbers_of_two_units_below_equal_names_are_two_places() -> None:
     """As in mlfoundations/dclm 361714b, exp_data/evals: accuracies, and perplexities of the same tasks."""
     tasks = [f"task_{letter}" for letter in "abcdefgh"]

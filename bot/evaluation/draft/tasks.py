@@ -164,7 +164,7 @@ def draft_of(
         known = [replace(one, title=titles.get(one.name, "")) for one in known]
     firsts = [one.leaves[0] for one in known if one.is_own]
     pooled = grouped((one.metrics[0].name, value) for one in firsts for value in one.values)
-    tasks = [_task(column, results, names, leaf_ids, pooled) for column in known]
+    tasks = list(_with_equals(known, [_task(column, results, names, leaf_ids, pooled) for column in known]))
     others = tuple(task for place, task in enumerate(tasks) if place not in places)
     shown = tuple(_shown(column, names) for column in beside)
     counting = [tasks[place] for place in places]
@@ -176,6 +176,17 @@ def draft_of(
         keys["id"] for keys, column in zip(shown, beside, strict=True) if column.todo and is_effort(*names_of(column))
     }
     return LeaderboardDraft(tuple(counting), others, tuple(results), shown, todo if not columns else "", left, unsure)
+
+
+def _with_equals(columns: Sequence[DraftColumn], tasks: Sequence[DraftTask]) -> Iterator[DraftTask]:
+    """The tasks; one whose numbers are those of an earlier one in each row says so."""
+    first: dict[frozenset[tuple[RowKey, float]], str] = {}
+    for column, task in zip(columns, tasks, strict=True):
+        values = frozenset(_by_model(column).items())
+        is_told = len(column.leaves) == 1 and len(values) > 1 and _is_varied(column)
+        other = first.setdefault(values, task.keys["id"]) if is_told else task.keys["id"]
+        same = (f"the same numbers as {other} in each row: the two count once in ranks over tasks",)
+        yield task if other == task.keys["id"] else replace(task, notes=(*task.notes, *same))
 
 
 def _further_metrics(columns: Sequence[DraftColumn]) -> set[str]:
