@@ -909,6 +909,12 @@ def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) 
     assert page.inner_text("figcaption >> nth=0").startswith("Average by size, with the best up to each size")
 
 
+def test_the_mark_of_a_day_of_a_push_stands_below_it(watch: Opener) -> None:
+    cell = watch("generated").open("index.html").locator("#board td.date").first
+    cell.evaluate("one => one.insertAdjacentHTML('beforeend', ' <small>pushed</small>')")
+    assert cell.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 def test_no_chip_has_a_size_where_most_rows_have_none(watch: Opener) -> None:
     page = watch("half-sized").open("index.html")
     assert page.locator("th[data-name=size]").count() == 1
