@@ -169,7 +169,7 @@ def _said_of_first(content: PageContent, row: BoardRow) -> str:
             others = f" and {counted(more, 'other')}" if more > 0 else ""
             than = f"; better than {worse:,}" if worse else ""
             named = content.named(other.entry)
-            beside = f"{tested.side} in {tested.wins} of {tested.tasks} tasks, p = {tested.p:.3f}"
+            beside = f"{tested.counted}, p = {tested.p:.3f}"
             return f"Not separable from {named} ({beside}){others}{than}."
     _, _, rest = said.partition("; ")
     return rest[:1].upper() + rest[1:] if rest else said

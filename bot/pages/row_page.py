@@ -175,7 +175,7 @@ def _higher_in(content: PageContent, row: BoardRow, other: BoardRow) -> str:
         return ""
     tested = content.tested_beside(other, row)
     explained = "chance does not explain that" if tested.is_more else "that may be chance"
-    return f"that row is {tested.side} in {tested.wins} of {tested.tasks} tasks; {explained}"
+    return f"that row is {tested.counted}; {explained}"
 
 
 def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPlace]) -> str:

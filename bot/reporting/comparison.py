@@ -109,6 +109,11 @@ class OverTasks(NamedTuple):
         return f"over tasks it is {self.side} in {self.wins} of {self.tasks}{once}: {self.verdict}"
 
     @property
+    def counted(self) -> str:
+        """In how many of the tasks that count, for a page."""
+        return f"{self.side} in {self.wins} of {self.tasks} tasks{' with different numbers' if self.same else ''}"
+
+    @property
     def verdict(self) -> str:
         """Whether that is more than chance, and p."""
         said = f"p = {self.p:.3f}" if self.p >= LEAST_P else f"p < {LEAST_P}"

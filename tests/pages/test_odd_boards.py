@@ -486,6 +486,23 @@ def test_a_rank_that_the_tasks_leave_open_is_not_what_a_reader_sees_first() -> N
     assert "1–2" not in badge
 
 
+def test_tasks_with_the_same_numbers_in_all_rows_count_once_over_tasks() -> None:
+    """As in mlfoundations/dclm 361714b, whose files have ten totals of seven different numbers."""
+    scores, rows = ((60, 61, 62, 63, 64, 50), (50, 51, 52, 53, 54, 60)), []
+    for row in map(bare, generated(2), *zip(*scores, strict=True)):
+        tasks = (*row.tasks, replace(row.tasks[0], id="again"))
+        rows.append(replace(row, tasks=tasks, average=average_of([task.score for task in tasks])))
+    board = declared()
+    again = board.tasks[0].model_copy(update={"id": "again", "title": "Again"})
+    made = make_board(rows, board.model_copy(update={"tasks": (*board.tasks, again)}))
+    site = Site(PageContent(made))
+    page = text(site, row_page(site.content.names[rows[0].key]))
+    assert "(that row is lower in 5 of 6 tasks with different numbers; that may be chance)" in page
+    assert "Tasks with the same numbers in all rows count once." in text(site, "index.html")
+    compared = compare_page(site.content, list(site.content.rows)).decode()
+    assert "higher in 5 of 6 (1 more has the numbers of one of them): not more than chance" in compared
+
+
 def test_a_row_after_the_first_badges_says_why_it_has_none() -> None:
     row = generated(1)[0]
     many = [named(row, f"org/model-{place}") for place in range(BADGED + 1)]
