@@ -482,7 +482,7 @@ def _shown_in(form: DraftedForm, shown: Collection[tuple[str, str, str]], conten
         if any(not _numbers_of(content, alone).isdisjoint(shown) for content in contents):
             kept.append(value)
     left = tuple(dict.fromkeys(one.place for one in form.values if one not in kept and not one.is_other))
-    return replace(form, values=tuple(kept or form.values), left_out=left if kept else ())
+    return replace(form, values=tuple(kept or form.values), left_out=(*form.left_out, *left) if kept else ())
 
 
 def _content_of(place: Place) -> Content:

@@ -47,6 +47,7 @@ from bot.evaluation.identity import (
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard, shipped
 from bot.evaluation.result import Model, Result
 from bot.evaluation.row_key import key_of
+from bot.evaluation.submission import Parsed
 from bot.evaluation.toml_file import unfinished_keys
 from bot.platforms.git.repository import Repository, root_of
 from bot.platforms.git.source import checked_folder
@@ -275,7 +276,7 @@ def _drafted(
 
     `chosen` are the tasks, see `only_tasks`; without any the draft chooses. Raises CallError if there is no result.
     """
-    measured = measured_at(paths)
+    measured = _of_harness_first(measured_at(paths), board.names)
     results = measured.results(board.names)
     forms = {str(one.keys["id"]) for one in measured.form.both} if measured.form else set()
     harness = {path: one for path, one in results.items() if one.format not in forms}
@@ -315,6 +316,33 @@ def _drafted(
     root, patterns = source_of(paths, endings(results))
     patterns = patterns if source == root else tuple(f"**/{name}" for name in endings(results))
     return declaration, patterns, measured
+
+
+def _of_harness_first(measured: Measured, names: Mapping[str, str]) -> Measured:
+    """The same without those numbers of the form that the results of a harness have of most of its models, too."""
+    if measured.form is None:
+        return measured
+    forms = {str(one.keys["id"]) for one in measured.form.both}
+    models: dict[bool, dict[str, set[str]]] = {True: {}, False: {}}  # of each leaf, in files of the form and others
+    for result in measured.results(names).values():
+        for leaf in result.leaves:
+            models[result.format in forms].setdefault(leaf, set()).add(result.model.id)
+    parts = [part for form in measured.form.both for one in form.values for part in one.each]
+    again = [
+        leaf
+        for leaf in dict.fromkeys(str(part.keys["leaf"]) for part in parts)
+        if 2 * len(models[True].get(leaf, set()) & models[False].get(leaf, set())) > len(models[True].get(leaf, ()))
+    ]
+    if not again:
+        return measured
+    warn(f"left out of files of your own, because result files of a harness have them: {visible(examples(again, 20))}")
+    read = list[Parsed]()
+    for one in measured.read:
+        if one.result is not None and one.format in forms:
+            leaves = {key: leaf for key, leaf in one.result.leaves.items() if key not in again}
+            one = structs.replace(one, result=structs.replace(one.result, leaves=leaves))  # noqa: PLW2901
+        read += [one] if one.result is None or one.result.leaves else []
+    return replace(measured, read=read, form=measured.form.without(again))
 
 
 def _as_beside(result: Result, others: Iterable[Result]) -> Result:

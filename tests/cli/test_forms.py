@@ -362,6 +362,38 @@ def test_files_of_a_harness_and_of_a_form_are_drafted_as_one_board(folder: Path)
     assert stdout.splitlines()[-1] == f"{count} rows from {2 * count} files: {count} accepted; 0 errors", stdout
 
 
+@pytest.mark.parametrize("place", ["", "scores"])
+def test_numbers_that_files_of_a_harness_have_too_are_left_out_of_the_form(folder: Path, place: str) -> None:
+    """The copies are rounded and have no standard error, and their one number would choose the metric."""
+    for number, model in enumerate(MODELS):
+        scores = {"retail": 0.5 + number / 10, "sums_plus": 0.41, "logic": 0.7}
+        own = {"model": model, **({place: scores} if place else scores)}
+        (folder / "runs" / f"own-{number}.json").write_text(json.dumps(own))
+        (folder / "runs" / f"run-{number}.json").write_bytes(result(model))
+    status, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
+    assert status == 0, stderr
+    [line] = [line for line in stderr.splitlines() if line.startswith("left out of")]
+    assert set(line.partition(": ")[2].split(", ")) == {"sums_plus", "logic"}
+    assert "several rows" not in stderr
+    board = load_leaderboard("board/board.toml")
+    assert [value.leaf for value in board.formats[0].values] == ["retail"]
+    assert not any("own" in metric.keys for task in board.tasks for metric in task.metrics if task.id != "retail")
+    _, stdout, _ = bot("check", "runs", "--leaderboard", "board/board.toml")
+    count = len(MODELS)
+    assert stdout.splitlines()[-1] == f"{count} rows from {2 * count} files: {count} accepted; 0 errors", stdout
+
+
+def test_own_files_with_nothing_that_a_harness_does_not_measure_need_no_form(folder: Path) -> None:
+    for number, model in enumerate(MODELS):
+        own = {"model": model, "sums_plus": 0.41, "logic": 0.7 + number / 100}
+        (folder / "runs" / f"own-{number}.json").write_text(json.dumps(own))
+        (folder / "runs" / f"run-{number}.json").write_bytes(result(model))
+    status, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
+    assert status == 0, stderr
+    assert "left out of files of your own" in stderr
+    assert load_leaderboard("board/board.toml").formats == ()
+
+
 def test_means_of_tasks_and_counts_are_columns_beside_them_and_other_layouts_are_left_alone(
     folder: Path,
 ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -88,6 +88,21 @@ class DraftedForm:
         places = [*([model] if model and "{" not in model else []), self.values[0].place]
         inside = "" if rows == "/" or self.has_lines else f"{rows}."
         return replace(self, keys={**self.keys, "has": [NAMED.sub("*", inside + one) for one in places]})
+
+    def without(self, leaves: Collection[str]) -> DraftedForm | None:
+        """The form without the numbers of these leaves, None if it has no others.
+
+        Where a name stands for keys of which some are left out, the others are written out.
+        """
+        kept, left = list[DraftedValue](), list[str]()
+        for one in self.values:
+            every = one.each if any(str(part.keys["leaf"]) in leaves for part in one.each) else [one]
+            kept += [part for part in every if part.keys["leaf"] not in leaves]
+            left += [part.place for part in every if part.keys["leaf"] in leaves]
+        other = self.other and self.other.without(leaves)
+        if not kept:
+            return other
+        return replace(self, values=tuple(kept), left_out=(*self.left_out, *left), other=other)
 
     @property
     def both(self) -> list[DraftedForm]:

@@ -95,6 +95,27 @@ class DraftedValue:
         """Where its numbers are."""
         return str(next(self.keys[kind] for kind in ("value", "right", "solved", "trials") if kind in self.keys))
 
+    @property
+    def each(self) -> list[DraftedValue]:
+        """The value for each key that it remembers, itself alone where it remembers none."""
+        names = {name for text in self.keys.values() for name in NAMED.findall(str(text))}
+        if not self.seen or len(names) != 1:
+            return [self]
+        [name] = names
+        return [
+            replace(
+                self,
+                seen=frozenset(),
+                keys={
+                    kind: text.replace(name, key if kind in {"leaf", "metric"} else key_text(key))
+                    if isinstance(text, str)
+                    else text
+                    for kind, text in self.keys.items()
+                },
+            )
+            for key in sorted(self.seen)
+        ]
+
 
 @dataclass
 class _Node:
