@@ -17,7 +17,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, StrictBool
+from pydantic import BeforeValidator, Field, PlainValidator, StrictBool
 
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.benchmarks.catalogue import PLACE, Group, Guessable, catalogue, find_group, members_of
@@ -211,9 +211,17 @@ class Column(DeclarationModel):
     aggregation: Literal["mean", "sum"] = "mean"
 
 
-ModelName = Annotated[
-    str, spelled(r"[\w.-]+(/[\w.-]+)?(@[0-9a-f]{40})?", "write org/name, or org/name@ and a full commit")
-]
+MODEL = re.compile(r"[\w.-]+(/[\w.-]+)?(@[0-9a-f]{40})?")
+
+
+def _model_name(value: Any) -> str | bool:
+    """A name of a model, or the value of `plain`."""
+    if isinstance(value, bool) or (isinstance(value, str) and MODEL.fullmatch(value)):
+        return value
+    parts = "; only `identity` of a watch and --model-name repeat parts of a path" if "{" in str(value) else ""
+    raise ValueError(f"write org/name, or org/name@ and a full commit{parts}")
+
+
 # The columns of a board's table and of a table of scores that are not tasks.
 COLUMNS = frozenset({"path", "rank_best", "rank_worst", "model", "revision", "precision", "chat_template", "average",
                      "average_stderr", "average_without_quarantined", "verdict", "missing", "warnings",
@@ -247,7 +255,7 @@ class Leaderboard(DeclarationModel):
     evidence: EvidenceDemand = EvidenceDemand()
     tasks: Annotated[tuple[Task, ...], Field(min_length=1)]
     columns: tuple[Column, ...] = ()
-    models: dict[Text, ModelName | StrictBool] = Field(default={})
+    models: dict[Text, Annotated[str | bool, PlainValidator(_model_name)]] = Field(default={})
     precision: Annotated[str, spelled("|".join(PRECISIONS), "write a precision, such as bfloat16")] | None = None
     served_models: StrictBool = False
     formats: Annotated[tuple[DeclaredForm, ...], Field(max_length=MOST_FORMS)] = ()

@@ -110,6 +110,16 @@ def test_a_declaration_takes_no_name_that_is_none(name: str) -> None:
         parse_leaderboard(f'{DECLARATION}\n[models]\n"{LOCAL}" = "{name}"\n', "open-llm-v2", "x.toml")
 
 
+def test_a_name_made_from_a_path_is_refused_in_one_plain_sentence() -> None:
+    text = f'{DECLARATION}\n[models]\n"/vol/checkpoints/*" = "checkpoints/{{1}}"\n'
+    with pytest.raises(MalformedDeclaration) as error:
+        parse_leaderboard(text, "open-llm-v2", "x.toml")
+    assert str(error.value) == (
+        "x.toml: models./vol/checkpoints/*: write org/name, or org/name@ and a full commit; only `identity` of a watch"
+        " and --model-name repeat parts of a path"
+    )
+
+
 def test_the_command_line_names_models(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     file.write_bytes(dumps(local()))
