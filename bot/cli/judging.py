@@ -245,7 +245,8 @@ def warn_of_rejected(shown: str, declared: str, measured: Measured, names: Mappi
     board = parse_leaderboard(declared, "board", "board.toml")
     judgement = Judge(board, datetime.now(UTC).date(), names=names).judge(judged, commit_dates(measured.places))
     told = {one.path: one.result for one in judgement.verdicts}  # what files beside it say of its model, too
-    parted = in_parts_text([known for one in found if (known := told.get(one.path) or one.result)], shown)
+    known = [result for one in found if (result := told.get(one.path) or one.result)]
+    parted = in_parts_text(known, shown, declared)
     if said := judged_text(judgement, len(measured.read), parted) or parted:
         warn(f"{shown}: {visible(said)}")
 

@@ -262,16 +262,28 @@ def left_to_decide(text: str) -> str:
     return ", ".join(said)
 
 
-def in_parts_text(results: Sequence[Result], path: str) -> str:
-    """Which models have several rows in a draft at a path, as some of their files leave out what others say."""
+def in_parts_text(results: Sequence[Result], path: str, declared: str) -> str:
+    """Which models have several rows in a draft at a path, as some of their files leave out what others say.
+
+    `declared` is the text of the draft, which may have the lines that make one row of them as comments.
+    """
     if not (parts := models_in_parts(results)):
         return ""
     words = {"commit": any(one.revision for one in parts), "precision": any(one.precision for one in parts)}
     said = " or ".join(word for word, is_unsaid in words.items() if is_unsaid)
+    precisions = {one.precision for one in parts if one.precision}
+    commits = [f"{toml_key(one.model)} = {toml_text(f'{one.model}@{one.revision}')}" for one in parts if one.revision]
+    keys = [f"precision = {toml_text(one)}" for one in precisions]
+    if all(f"\n# {line}\n" in declared for line in (*keys, *commits)):
+        how = f"take away the # below the TODO of {said} in {path}"
+    elif len(keys) > 1:
+        how = f"write the {said} into each of them"
+    else:
+        where = [f"{key} at the top" for key in keys] + [f"{line} under [models]" for line in commits[:1]]
+        how = f"write {' and '.join(where)} of {path}{', and so for each model' if len(commits) > 1 else ''}"
     return (
         f"{examples([one.model for one in parts])} {'has' if len(parts) == 1 else 'have'} several rows, because some "
-        f"files record no {said} and others do: if they are of one model, take away the # below the TODO of {said} in "
-        f"{path}"
+        f"files record no {said} and others do: if they are of one model, {how}"
     )
 
 

@@ -383,6 +383,19 @@ def test_numbers_that_files_of_a_harness_have_too_are_left_out_of_the_form(folde
     assert stdout.splitlines()[-1] == f"{count} rows from {2 * count} files: {count} accepted; 0 errors", stdout
 
 
+def test_what_makes_one_row_of_files_that_do_not_join_is_said_as_it_is_to_be_written(folder: Path) -> None:
+    """A list of tasks stays whole, so that its copies differ from the harness's numbers."""
+    for number, model in enumerate(MODELS):
+        runs = [{"task": "sums_plus", "acc": 0.41 + number / 50}, {"task": "retail", "acc": 0.5 + number / 10}]
+        (folder / "runs" / f"own-{number}.json").write_text(json.dumps({"model": model, "runs": runs}))
+        (folder / "runs" / f"run-{number}.json").write_bytes(result(model))
+    _, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
+    start = 'if they are of one model, write precision = "bfloat16" at the top and "acme/atlas-7b" = "acme/atlas-7b@'
+    [line] = [line for line in stderr.splitlines() if start in line]
+    assert line.endswith('" under [models] of board/board.toml, and so for each model')
+    assert "take away the #" not in stderr
+
+
 def test_own_files_with_nothing_that_a_harness_does_not_measure_need_no_form(folder: Path) -> None:
     for number, model in enumerate(MODELS):
         own = {"model": model, "sums_plus": 0.41, "logic": 0.7 + number / 100}
