@@ -274,7 +274,7 @@ def site_of_answers() -> Site:
             replace(
                 row.tasks[-1], id=f"t{at}", title=f"Task {at}", raw=raw, score=100 * raw, stderr=None, leaves=(own,)
             )
-            for at, raw in enumerate(right / 1000 for right in rights)
+            for at, raw in enumerate((right + at) / 1000 for at, right in enumerate(rights))
             for own in [
                 replace(leaf, id=f"t{at}", raw=raw, score=100 * raw, stderr=None, samples=1000, lower_bound="0")
             ]
