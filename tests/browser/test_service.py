@@ -167,9 +167,13 @@ def test_rows_go_only_once_a_person_says_that_they_were_seen(watch: Opener, serv
     assert not plan.is_approved
 
 
-def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(watch: Opener, service: Service) -> None:
+def test_a_plan_is_declined_and_a_cause_is_tried_by_buttons(
+    watch: Opener, service: Service, request: pytest.FixtureRequest
+) -> None:
     state = service.contexts.store.of("open-llm")
     (plan,) = state.plans.all()
+    # It waits again for the tests that come after this one, in whatever order.
+    request.addfinalizer(lambda: (state.plans.forget(plan.target), state.plans.hold(plan.plan)))
     page = watch("service").open(f"plans/open-llm/{plan.digest}")
     page.click("button:has-text('Decline')")
     page.wait_for_url("**/plans")
