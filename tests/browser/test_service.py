@@ -21,6 +21,7 @@ from tests.server.services import NOW, TARGET, item, read_examples, unread
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
     from playwright.sync_api import Browser, Page
 
 OPERATOR = (
