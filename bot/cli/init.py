@@ -303,6 +303,8 @@ def _drafted(
     if chosen:
         draft = only_tasks(draft, chosen)
         numbers = {number for task in draft.tasks for number in task.numbers}
+        if not any(format_id in forms for format_id, _, _ in numbers):  # all chosen tasks are the harness's
+            measured = replace(measured, read=[one for one in measured.read if one.format not in forms], form=None)
         form = form_of(measured, measured.form, numbers) if measured.form else ""
     elif measured.form and not harness and len(draft.tasks) > MOST_TASKS:
         measured, draft = _outermost(measured.form, measured, draft, board.names)

@@ -383,6 +383,18 @@ def test_numbers_that_files_of_a_harness_have_too_are_left_out_of_the_form(folde
     assert stdout.splitlines()[-1] == f"{count} rows from {2 * count} files: {count} accepted; 0 errors", stdout
 
 
+def test_tasks_that_the_harness_alone_measures_need_no_form(folder: Path) -> None:
+    for number, model in enumerate(MODELS):
+        own = {"model": model, "retail": 0.5 + number / 10, "sums_plus": 0.41}
+        (folder / "runs" / f"own-{number}.json").write_text(json.dumps(own))
+        (folder / "runs" / f"run-{number}.json").write_bytes(result(model))
+    places = ("--results", "runs", "--source", "./runs", "--to", "./target")
+    status, _, stderr = bot("init", "board", *places, "--tasks", "sums_*,logic")
+    assert status == 0, stderr
+    assert "rejected" not in stderr
+    assert load_leaderboard("board/board.toml").formats == ()
+
+
 def test_what_makes_one_row_of_files_that_do_not_join_is_said_as_it_is_to_be_written(folder: Path) -> None:
     """A list of tasks stays whole, so that its copies differ from the harness's numbers."""
     for number, model in enumerate(MODELS):
