@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 from http.server import ThreadingHTTPServer
 from socket import SHUT_RDWR, create_connection, socket
+from threading import Event
 from typing import Any
 from weakref import WeakSet
 
@@ -17,7 +18,8 @@ class LoopbackServer(ThreadingHTTPServer):
 
     def __init__(self, *args: Any) -> None:
         self.connections = WeakSet[socket]()
-        self.is_over = False
+        self.is_over, self.has_ended = False, Event()
+        self.has_ended.set()
         super().__init__(*args)
 
     def get_request(self) -> tuple[socket, Any]:
@@ -27,14 +29,22 @@ class LoopbackServer(ThreadingHTTPServer):
 
     def serve_forever(self, poll_interval: float = 0.0) -> None:
         """Wait for connections without a look at the time: hundreds of looks a second would cost more than a story."""
-        while not self.is_over:
-            self.handle_request()
+        self.has_ended.clear()
+        try:
+            while not self.is_over:
+                self.handle_request()
+        finally:
+            self.has_ended.set()
 
     def shutdown(self) -> None:
-        """End `serve_forever`, which a last connection wakes up; a test may have ended it before."""
+        """End `serve_forever`, which a last connection wakes up; a test may have ended it before.
+
+        It has ended then: if its socket were closed before, it might wait for whatever gets the number of that.
+        """
         if not self.is_over:
             self.is_over = True
             create_connection(self.server_address[:2]).close()
+        self.has_ended.wait()
 
     def verify_request(self, request: object, client_address: object) -> bool:
         return not self.is_over
