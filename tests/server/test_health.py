@@ -220,7 +220,7 @@ def test_page_status_and_health_say_that_a_request_waits_to_be_merged(hub: Hub, 
     service.settle(watch)  # the rows are counted again within a minute
     page = web.get("/").text
     assert "Nothing fails. tiny: <a" in page
-    assert f"{waits}</a> (when last counted).</p>" in page
+    assert f"{waits}</a> (when last counted)." in page
     assert ", before the last change or failure; counted again at " in page
     hub.faults.order("/", method="POST", status=403, times=-1)  # what fails stands before what waits for a merge
     story.push(model="acme/new")
