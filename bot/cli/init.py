@@ -453,39 +453,43 @@ def _declared(folder: Path, declaration: str) -> str:
 
 
 def _write(folder: Path, texts: dict[str, str]) -> None:
-    """Write each file that does not exist yet, and report each. Raises CallError if one cannot be written."""
+    """Write each file that does not exist yet, and report each. Raises CallError, and writes none, if one cannot be."""
+    made, said = list[Path](), list[str]()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            _write_new(folder / name, text)
-        _ignore_state(folder / ".gitignore")
+        for path, text in ((folder / name, text) for name, text in texts.items()):
+            try:
+                with path.open("x", encoding="utf-8") as file:
+                    made.append(path)
+                    file.write(text)
+                said.append(f"{path}: written{_left_in(path, text)}")
+            except FileExistsError:
+                said.append(f"{path}: already exists, not changed")
+        said += _ignore_state(folder / ".gitignore")
     except OSError as error:
+        for path in made:  # the next call would take it for somebody's file
+            path.unlink(missing_ok=True)
         raise CallError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
+    for line in said:
+        warn(line)
 
 
-def _ignore_state(path: Path) -> None:
-    """Have git ignore the state that `settle` keeps beside the settings: `git add -A` would commit it."""
-    known = path.read_bytes() if path.exists() else b""
-    if STATE.encode() not in known.split():
-        begin = "\n" if known and not known.endswith(b"\n") else ""
-        with path.open("a", encoding="utf-8") as file:
-            file.write(f"{begin}{STATE}\n")
-        warn(f"{path}: {STATE} added, for the state of `settle`")
-
-
-def _write_new(path: Path, text: str) -> None:
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        warn(f"{path}: already exists, not changed")
-        return
-    except OSError:
-        path.unlink(missing_ok=True)  # the next call would take a half of it for somebody's file
-        raise
+def _left_in(path: Path, text: str) -> str:
+    """What a person must decide in a written file, with the mark before it."""
     count = text.count("TODO")
     left = left_to_decide(text) if path.suffix == ".toml" else f"readers see {count} TODO" if count else ""
-    warn(f"{path}: written{f'; {left}' if left else ''}")
+    return f"; {left}" if left else ""
+
+
+def _ignore_state(path: Path) -> list[str]:
+    """Have git ignore the state that `settle` keeps beside the settings: `git add -A` would commit it."""
+    known = path.read_bytes() if path.exists() else b""
+    if STATE.encode() in known.split():
+        return []
+    begin = "\n" if known and not known.endswith(b"\n") else ""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(f"{begin}{STATE}\n")
+    return [f"{path}: {STATE} added, for the state of `settle`"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,10 +325,20 @@ def test_half_a_file_is_not_left_where_the_disk_is_full(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert "cannot be written: File too large" in str(done.exception)
+    assert list(tmp_path.iterdir()) == []
 
     assert init(tmp_path, "--results", EXAMPLES[0], *PLACES).exit_code == 0
     assert load_settings(tmp_path / "bot.toml").watches
     assert (tmp_path / "bot.toml").read_text().count("\n") > 50
+
+
+def test_no_board_is_left_where_the_last_file_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("mine\n")
+    (tmp_path / ".gitignore").mkdir()
+    done = init(tmp_path, "--results", EXAMPLES[0], *PLACES)
+    assert str(done.exception) == f"{tmp_path / '.gitignore'}: cannot be written: Is a directory"
+    assert {path.name for path in tmp_path.iterdir()} == {".gitignore", "README.md"}
+    assert "written" not in done.stderr
 
 
 @pytest.mark.parametrize(
