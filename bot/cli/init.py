@@ -35,6 +35,7 @@ from bot.errors import CallError
 from bot.evaluation.draft.form_draft import DraftedForm
 from bot.evaluation.draft.tasks import LeaderboardDraft, draft_of, only_tasks
 from bot.evaluation.finding import counted, examples
+from bot.evaluation.formats.sameness import is_path
 from bot.evaluation.identity import (
     fits,
     is_folders,
@@ -415,15 +416,17 @@ def _sharing(models: Sequence[Model]) -> str:
 def _named_by_form(models: Collection[Model]) -> dict[str, str]:
     """The ids of models by what files of a board's own call them: a plain name is its own, a path its last parts.
 
-    Others have none.
+    A folder of weights is no organization. Others have none.
     """
     found: dict[str, str] = {}
     for model in models:
-        last = "/".join(model.id.split("/")[-2:])
+        path = model.id.rstrip("/")
+        last = "/".join(path.split("/")[-2:])
         if is_plain_name(model):
             found[model.id] = model.id
-        elif why_unidentified(model) and is_hub_id(last):
-            found[model.id] = last
+        elif why_unidentified(model) and (is_path(last) or is_hub_id(last)):
+            name = last.rpartition("/")[2] if is_path(last) else last
+            found[model.id] = path.strip("./~").replace("/", "-") if name in found.values() else name
     return found
 
 

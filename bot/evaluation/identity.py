@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from bot.evaluation.finding import shown
 from bot.evaluation.formats.fields import arguments
 from bot.evaluation.formats.format import is_loaded
+from bot.evaluation.formats.sameness import PATHS, is_path
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Model, Result
 from bot.evaluation.submission import Parsed, iso_date, own_date
@@ -51,7 +52,6 @@ CHECKPOINT = re.compile(
     r"(?i)(?:.*[._-])?(?:(?:global_?)?steps?|iter(?:ation)?s?|checkpoint|ckpt|epochs?|tokens)[._-]?\*"
 )
 DAY = 10  # letters of a date
-PATHS = ("/", ".", "~")  # how the path of a model begins
 # A folder's name as harnesses write a model's id, and the pattern of several.
 OF_ID = re.compile(r"(?!.*__.*__)[A-Za-z0-9][\w.-]*__[A-Za-z0-9][\w.-]*", re.ASCII)
 OF_IDS = "*__*"
@@ -76,12 +76,12 @@ def why_unidentified(model: Model) -> str:
     """Why a model's name is not that of a model on the Hub, "" if it is."""
     if not model.id:
         return "the file names no model"
-    is_whole = "/" in model.id or model.id in WITHOUT_ORGANIZATION or model.is_mapped
+    is_whole = ("/" in model.id and not is_path(model.id)) or model.id in WITHOUT_ORGANIZATION or model.is_mapped
     if model.is_plain or (is_hub_id(model.id) and is_whole):
         return ""
     if model.id == LOCAL:
         return f"the model was loaded from a path ({shown(model.args) or 'not recorded'}) and is called {LOCAL}"
-    if model.id.startswith(PATHS) or (model.id.count("/") > 1 and not is_served(model)):
+    if (is_path(model.id) or model.id.count("/") > 1) and not is_served(model):
         return f"the model is named by a path, {shown(model.id)}, not by its id on the Hub"
     if is_served(model):
         return f"{shown(model.id)} is what {shown(model.source)} calls a model, not a model id of the Hub"

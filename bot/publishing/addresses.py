@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from bot.evaluation.finding import file_of
+from bot.evaluation.formats.sameness import is_path
+from bot.evaluation.identity import is_hub_id
 
 if TYPE_CHECKING:
     from bot.publishing.entry import Entry, Evidence
@@ -73,5 +75,5 @@ def requests_url(address: str, hub: str = HUB) -> str:
 
 
 def model_url(model: str) -> str:
-    """The page of a model."""
-    return f"{HUB}/{quote(model)}"
+    """The page of a model on the Hub, "" where its name is no id with an organization."""
+    return f"{HUB}/{quote(model)}" if "/" in model and is_hub_id(model) and not is_path(model) else ""

@@ -27,7 +27,6 @@ from bot.reporting.text import BESIDE
 if TYPE_CHECKING:
     from bot.audits.board.audit import BoardAudit
 
-HUB_MODEL = re.compile(r"[\w.-]{1,96}/[\w.-]{1,96}", re.ASCII)
 COMMIT = re.compile(r"[0-9a-f]{40}")
 FOOT = (
     f"[leaderboard-bot]({HOME}) wrote this for whoever runs this account, and edits it when the result files change "
@@ -170,7 +169,8 @@ def _shared_line(old: Entry | None, new: Entry | None) -> str:
     shown = _with_error(new.average, new.stderr) if new is not None else "removed"
     shown = shown if old is None else f"{cell(old.average, 2)} → {shown}"
     name = code_in_table(known.model.id if known else "unreadable")
-    name = f"[{name}]({model_url(known.model.id)})" if known and HUB_MODEL.fullmatch(known.model.id) else name
+    page = model_url(known.model.id) if known else ""
+    name = f"[{name}]({page})" if page else name
     return f"| {name} | {shown} | {_first_file(new) if new is not None else ''} |"
 
 
@@ -401,10 +401,10 @@ def _model(entry: Entry) -> str:
     """The model as a link to its page on the Hub, at the revision where that is a commit; text for another name."""
     model, revision, day = entry.model.id, entry.model.revision, entry.model.day
     said = f"measured on {day}" if day else f"revision {code(revision or 'unknown')}"
-    if not HUB_MODEL.fullmatch(model):
+    page = model_url(model)
+    if not page:
         return f"{code(model)}, {said}"
-    page = f"{model_url(model)}/tree/{revision}" if COMMIT.fullmatch(revision) else model_url(model)
-    return f"[{code(model)}]({page}), {said}"
+    return f"[{code(model)}]({page}{f'/tree/{revision}' if COMMIT.fullmatch(revision) else ''}), {said}"
 
 
 def _with_error(score: float | None, stderr: float | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tomllib
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -148,6 +149,17 @@ def test_names_of_api_models_are_ids_of_a_board_of_its_own_results(folder: Path)
         (folder / "runs" / f"{value}.json").write_text(json.dumps({"model": name, "f1": value}))
     _, _, stderr = bot("init", "board", "--results", "runs")
     assert "names without an organization are ids of this board: models/acme/borea, Opus 5" in stderr
+    assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
+
+
+def test_names_of_folders_of_weights_are_no_ids_of_the_hub(folder: Path) -> None:
+    """As result files call checkpoints of training runs; two of one name keep their folders."""
+    named = (("checkpoints/dpo", 0.75), ("outputs/dpo", 0.5), ("/data/models/x", 0.25), ("acme/atlas", 0.125))
+    for name, value in named:
+        (folder / "runs" / f"{value}.json").write_text(json.dumps({"model": name, "f1": value}))
+    assert bot("init", "board", "--results", "runs")[0] == 0
+    declared = tomllib.loads((folder / "board" / "board.toml").read_text())
+    assert sorted(declared["models"].values()) == ["checkpoints-dpo", "dpo", "x"]
     assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
 
 

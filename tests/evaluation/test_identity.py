@@ -305,6 +305,16 @@ def test_a_served_model_is_called_by_its_service_and_day(model: Model, expected:
     assert identified(Parsed("a.json", "", 0, result), {}).result == result
 
 
+@pytest.mark.parametrize("name", ["checkpoints/dpo", "outputs/run1", "data/models/x", "Models/x", "/data/models/x"])
+def test_a_folder_of_weights_is_no_organization(name: str) -> None:
+    assert "is named by a path" in why_unidentified(Model(name))
+    assert not why_unidentified(Model(name.strip("/").partition("/")[2], is_mapped=True))
+
+
+def test_a_service_may_call_its_models_so() -> None:
+    assert "is what 'google' calls a model" in why_unidentified(Model("models/gemini-2.5-pro", source="google"))
+
+
 def test_a_path_is_no_name_of_a_service_model() -> None:
     """As lyfegame/lm-evaluation-harness 7be00f3b, whose own model class steers gemma-2-2b by a CSV file."""
     path = "/home/somebody/lm-evaluation-harness/examples/dog_steer.csv"

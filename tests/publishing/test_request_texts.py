@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from markdown_it import MarkdownIt
 
 from bot.evaluation.result import HarnessVersion
@@ -98,6 +99,14 @@ def test_the_texts_of_many_rows_and_of_one_that_goes() -> None:
 
     assert withdrawn_text(PATH, MARK).title == "Remove tiny/acme/atlas-7b/0-bfloat16"
     assert withdrawn_text(PATH, MARK).body.startswith(f"No submission makes `{PATH}` any more.\n\n[leaderboard-bot]")
+
+
+@pytest.mark.parametrize("name", ["checkpoints/dpo", "outputs/run1", "data/x", "a--b/c", "acme/atlas.git", "Opus 5"])
+def test_a_name_that_is_a_path_or_no_id_is_no_link(name: str) -> None:
+    known = entry()
+    named = msgspec.structs.replace(known, model=msgspec.structs.replace(known.model, id=name))
+    assert f"https://huggingface.co/{name}" not in request_text(named, None, MARK).body
+    assert f"| `{name}` |" in rolling_text([(None, named)], MARK).body
 
 
 def test_what_nobody_knows_of_a_row_is_said_to_be_unknown() -> None:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 import pytest
 from hypothesis import assume, given
 
+from bot.publishing.addresses import model_url
 from bot.publishing.board import make_board
 from bot.publishing.card import BEGIN, END, with_table
 from bot.publishing.entry import Entry
@@ -15,7 +16,6 @@ from bot.publishing.layout import CellChange, Draft
 from bot.publishing.plan import Plan, planned_row
 from bot.publishing.publication import PostText, entry_marker, find_marker
 from bot.publishing.texts import (
-    HUB_MODEL,
     disputed_remark,
     migration_text,
     plan_text,
@@ -31,7 +31,7 @@ from tests.publishing.hostile_rows import FEW, PLAIN, TEXTS, row_of, shape
 from tests.publishing.tables import boards
 from tests.publishing.test_hostile_words import elements
 
-OTHER = "org/model" if HUB_MODEL.fullmatch(PLAIN) is None else "two words"
+OTHER = "two words" if model_url(PLAIN) else "org/model"
 ALLOWED = {"<details>", "<details><summary>The row as JSON</summary>", "</details>"}
 
 
@@ -65,7 +65,7 @@ def own_pages(text: str) -> set[str]:
 def test_a_text_of_ours_keeps_its_shape(text: str) -> None:
     assume(text.strip())  # white space alone is no name of a harness: rows are then not compared by it
     # A name that the Hub could have is a link to the model; any other name is text.
-    alike = PLAIN if bool(HUB_MODEL.fullmatch(text)) == bool(HUB_MODEL.fullmatch(PLAIN)) else OTHER
+    alike = PLAIN if bool(model_url(text)) == bool(model_url(PLAIN)) else OTHER
     for said, plain in zip(texts_of(row_of(text), text), texts_of(row_of(alike), alike), strict=True):
         html, links = elements(said.body)
         assert shape(said.body) == shape(plain.body)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from bot.errors import MalformedResult
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import NESTED, ONE_LINE, arguments
-from bot.evaluation.formats.sameness import PATHS, adapter_of
+from bot.evaluation.formats.sameness import adapter_of, is_path
 from bot.evaluation.formats.secrets import HIDDEN
 from bot.evaluation.metric_kinds import NOT_SCORED, PLACEHOLDERS, kind_of, place_of
 from bot.evaluation.result import Model, Result
@@ -229,7 +229,7 @@ def hides_log_likelihoods(model: Model) -> bool:
 def loads_path(model: Model) -> bool:
     """Tell whether a call would load weights from a path, which tells nobody else what they are."""
     is_on_hub = model.is_mapped and not adapter_of(model.args)
-    return not is_on_hub and (arguments(model.args)[0].get("pretrained") or model.id).startswith(PATHS)
+    return not is_on_hub and is_path(arguments(model.args)[0].get("pretrained") or model.id)
 
 
 def runs_own_code(model: Model) -> bool:

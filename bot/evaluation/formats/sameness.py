@@ -29,6 +29,11 @@ NOT_SET = frozenset({"", "none", "null", "false", "auto", "default", "{}", "[]",
 WIDELY = frozenset({"", "none", "null", "auto", "default", "{}", "[]", "()", "unset"})
 ON = frozenset({"true", "1", "yes"})
 PATHS = ("/", ".", "~")  # how the path of a model begins
+# Folders in which runs leave weights: nobody's name on the Hub, or that of somebody who is not meant.
+FOLDERS = frozenset("""
+adapters checkpoint checkpoints ckpt ckpts data exp experiments exps finetuned home log logs lora merged mnt model
+models out output outputs result results run runs save saved_models saves tmp trained_models weights work_dirs workspace
+""".split())  # fmt: skip  # noqa: SIM905 - a list would have a line for each
 MEMBER = re.compile(r"""["']?([A-Za-z_]\w*)["']?\s*[=:]\s*["']?([\w.+-]+)""")
 CLASS = re.compile(r"([A-Za-z]\w*?)(?:Config)?\b(?=[\"'\s]*(?:[({<]|$)|(?<=Config))")
 NO_ROUNDING = frozenset({"unquant", "unquantized", "no"})
@@ -277,6 +282,12 @@ def adapter_of(args: str) -> Adapter | None:
             is_path = name in adapters.paths and not given[name].startswith(PATHS)
             return Adapter(name, f"./{given[name]}" if is_path else given[name])
     return None
+
+
+def is_path(name: str) -> bool:
+    """Tell whether what a file calls its model is a path on somebody's disk, as `checkpoints/dpo` is."""
+    folder, slash, _ = name.partition("/")
+    return name.startswith(PATHS) or bool(slash and folder.lower() in FOLDERS)
 
 
 def changes_of(args: str) -> list[GivenArgument]:
