@@ -312,7 +312,7 @@ def test_a_folder_of_weights_is_no_organization(name: str) -> None:
 
 
 def test_a_service_may_call_its_models_so() -> None:
-    assert "is what 'google' calls a model" in why_unidentified(Model("models/gemini-2.5-pro", source="google"))
+    assert "is what google calls a model" in why_unidentified(Model("models/gemini-2.5-pro", source="google"))
 
 
 def test_a_path_is_no_name_of_a_service_model() -> None:
