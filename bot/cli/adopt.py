@@ -31,7 +31,7 @@ from bot.errors import CallError, MalformedResult, Unwritable
 from bot.evaluation.draft.columns import DraftColumn
 from bot.evaluation.draft.form_draft import DraftedForm
 from bot.evaluation.draft.readings import TaskReading, declared_readings, task_readings
-from bot.evaluation.draft.tasks import draft_of, is_beside
+from bot.evaluation.draft.tasks import NO_RANK, draft_of, is_beside, is_mere_count
 from bot.evaluation.finding import counted, examples, file_of, first_few, grouped
 from bot.evaluation.formats import parse_parts
 from bot.evaluation.formats.content import Content
@@ -522,8 +522,11 @@ def _declared(
     columns = draft_columns(matching)
     beside = [one for one in columns if one[1][0].is_beside or _is_no_score(*one, measured)]
     beside = [one for one in columns if not any(shown in leads for shown in one[1])] if leads else beside
-    tasks = [one for one in columns if one not in beside] or columns
-    beside = beside if len(tasks) < len(columns) else []
+    scores = [one for one in columns if one not in beside]
+    tasks = scores or [one for one in columns if not is_mere_count(one[0])]
+    if not tasks:
+        raise CallError(f"{NO_RANK}: {examples([column.title or column.name for column, _ in columns])}")
+    beside = [one for one in columns if one not in tasks]
     results = [one.result for one in parsed if one.result is not None]
     draft = replace(draft_of(results, [column for column, _ in tasks], [column for column, _ in beside]), todo=todo)
     made = [f"tasks.{task.keys['id']}" for task in draft.tasks] + [f"columns.{one['id']}" for one in draft.columns]

@@ -35,7 +35,7 @@ class FormValue(DeclarationModel):
     question: Text | None = None
     leaf: Text
     metric: Text | None = None
-    unit: Literal["fraction", "percent", "plain"] = "fraction"
+    unit: Literal["fraction", "percent", "count", "plain"] = "fraction"
     higher_is_better: StrictBool = True
     samples: Count | None = None
     stderr: Text | None = None

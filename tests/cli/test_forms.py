@@ -163,6 +163,18 @@ def test_names_of_folders_of_weights_are_no_ids_of_the_hub(folder: Path) -> None
     assert bot("check", "runs", "--leaderboard", "board/board.toml")[0] == 0
 
 
+def test_a_table_of_which_counts_alone_are_found_makes_no_board(folder: Path) -> None:
+    """As a list of models with the number of files of each, among other columns that no file has."""
+    lines = ["| Model | Runs |", "| --- | --- |"]
+    for name, (runs, _) in zip(MODELS, ((12, 0), (7, 0), (31, 0), (5, 0)), strict=False):
+        (folder / "runs" / f"{runs}.json").write_text(json.dumps({"model": name, "runs": runs}))
+        lines.append(f"| {name} | {runs} |")
+    (folder / "board.md").write_text("\n".join(lines) + "\n")
+    status, _, stderr = bot("init", "board", "--results", "runs", "--table", "board.md")
+    assert (status, "no board is ranked by counts alone" in stderr) == (2, True), stderr
+    assert not (folder / "board").exists()
+
+
 def test_a_log_of_samples_is_no_file_of_a_form(folder: Path) -> None:
     lines = [{"doc_id": number, "doc": {"level": f"Level {number}"}, "exact_match": 0.5} for number in range(4)]
     (folder / "runs" / "samples_math.jsonl").write_text("\n".join(map(json.dumps, lines)))

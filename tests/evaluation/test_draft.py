@@ -400,6 +400,17 @@ def test_a_metric_that_the_file_says_is_better_where_it_is_less_is_drafted_so() 
     assert "is not known here" not in text
 
 
+def test_no_board_is_ranked_by_counts_alone() -> None:
+    def counts(**leaves: float) -> Result:
+        made = {name: LeafResult(numbers={"score": value}) for name, value in leaves.items()}
+        return Result(model=Model("acme/atlas-7b"), harness=HarnessVersion("own"), leaves=made, format="own")
+
+    with pytest.raises(CallError, match=r"no board is ranked by counts alone; .*: runs, num_files"):
+        draft_of([counts(runs=12, num_files=30)])
+    assert [task.keys["id"] for task in draft_of([counts(runs=12, solved=30)]).tasks] == ["solved"]
+    assert [task.keys["id"] for task in draft_of([counts(runs=12, failures=30)]).tasks] == ["failures"]
+
+
 @pytest.mark.parametrize("total", ["Quiz-Pro (overall)", "overall_score"])
 def test_a_total_beside_its_parts_is_shown_and_not_counted(total: str) -> None:
     """As an Every Eval Ever record of MMLU-Pro, which has one entry for all of its 14 parts."""

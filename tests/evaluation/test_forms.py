@@ -200,6 +200,19 @@ def test_counts_give_a_value_with_its_samples_and_are_held_against_the_value_bes
     assert "gives 5 of 4, which is no part of a whole" in problem.why
 
 
+@pytest.mark.parametrize(
+    ("number", "why"), [(-3, "no count"), (2.5, "no count"), ("7.25", "no count"), (-1, "leave it")]
+)
+def test_a_count_is_whole_and_not_below_zero(number: float | str, why: str) -> None:
+    board = one_form('value = "n"\nleaf = "a"\nunit = "count"', 'model = "m"')
+    assert [numbers(parse(board, {"m": "a/b", "n": one})) for one in (0, "1,250,000", 999)] == [
+        {"a": {"score": one}} for one in (0, 1_250_000, 999)
+    ]
+    problem = parse(board, {"m": "a/b", "n": number}).problem
+    assert problem is not None
+    assert why in problem.why
+
+
 def test_lists_of_solved_ids_give_a_value() -> None:
     values = 'solved = "resolved"\nof = "asked"\nleaf = "verified"\nmetric = "resolved"\nunit = "percent"'
     board = one_form(values, 'model = "m"')
@@ -375,6 +388,7 @@ def test_a_file_that_no_form_reads_is_told_what_it_lacks() -> None:
         ("", 'value = "a"\nleaf = "{task}"', "which no place remembers"),
         ("", 'right = "a"\nleaf = "x"', "right needs of"),
         ("", 'value = "a"\nof = 3\nleaf = "x"', "of goes with right or solved"),
+        ("", 'right = "a"\nof = 9\nunit = "count"\nleaf = "x"', 'unit = "count" goes with value'),
         ("", 'trials = "a"\nreduce = "best"\nleaf = "x"', "write mean, pass@k or pass^k"),
         ("", 'trials = "a"\nreduce = "pass@2"\nmetric = "pass@1"\nleaf = "x"', "is not what reduce"),
         ("", 'value = "a"\nsamples = "b.{x}"\nleaf = "x"', "does not remember"),

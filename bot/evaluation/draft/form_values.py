@@ -21,7 +21,14 @@ from bot.evaluation.draft.form_rows import (
     is_written,
     words_of,
 )
-from bot.evaluation.draft.scales import FEW_POINTS, is_less_better, is_share_of_faults, is_speed, may_be_counts
+from bot.evaluation.draft.scales import (
+    FEW_POINTS,
+    are_counts,
+    is_less_better,
+    is_share_of_faults,
+    is_speed,
+    may_be_counts,
+)
 from bot.evaluation.formats.form_reading import outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
@@ -58,7 +65,7 @@ NO_SCORE = re.compile(
     r"total|temperature|top_p|top_k|max|batch|epoch|epochs|rank|index|samples|stderr|se|sem|std|stdev|ci|"
     r"ci95|runs|lower|upper|lo|low|high|gpus?|workers?|threads?|processes|cpus?|cores?|length|limit|k|trials?|attempts?|iterations?|turns?|calls?|steps?|"
     r"horizon|seasonality|confidence|possible|tier|threshold|cutoff|bootstrap|intensity|sentinel|dimensions?|context|"
-    r"concurrency|multiplier|timeout|retries|costs?|price|pricing|usd|dollars?|seconds?|secs?|ms|minutes?|hours?|time|latency|duration|runtime|walltime|tokens?)(_|$)"
+    r"concurrency|multiplier|timeout|retries|costs?|price|pricing|usd|dollars?|seconds?|secs?|ms|minutes?|hours?|time|latency|duration|runtime|walltime|tokens?|min|log_?probs?|bytes|[kmg]i?b)(_|$)"
     r"|^(few_?)?shots?$"  # `mmlu_fewshot` is a score
 )
 RIGHT = re.compile(r"(^|_)(num_|n_)?(correct|right|passed|solved|resolved|successes|hits)(?=_|$)")
@@ -451,9 +458,10 @@ def _others(node: _Node, way: _Way, fewest: float) -> Iterator[DraftedValue]:
     if way.questions is not None:
         return
     for key, one in node.inside.items():
-        if one.is_number and not one.inside and len(one.numbers) >= fewest and NO_SCORE.search(words_of(key)):
+        if one.is_number and not one.inside and len(one.numbers) >= fewest and _is_no_score(key, one):
             value = _value(one, way, key, {})
-            yield replace(value, keys={**value.keys, "unit": "plain"}, todo="", is_other=True)
+            unit = "count" if are_counts(key, one.numbers) else "plain"
+            yield replace(value, keys={**value.keys, "unit": unit}, todo="", is_other=True)
         elif key != ANY:
             yield from _others(one, way.to(key), fewest)
 
@@ -466,7 +474,13 @@ def _is_score(key: str, numbers: Mapping[str, _Node], *, is_searched: bool) -> b
     words = words_of(key)
     if words in AVERAGES and len(numbers) > 2:
         return is_searched and not _is_mean(key, numbers)
-    return NO_SCORE.search(words) is None
+    return not _is_no_score(key, numbers[key])
+
+
+def _is_no_score(key: str, node: _Node) -> bool:
+    """Tell whether a key says that its numbers are no scores, or how many questions were asked."""
+    words = words_of(key)
+    return NO_SCORE.search(words) is not None or (COUNTED.search(words) is not None and _is_whole(node))
 
 
 def _is_mean(key: str, numbers: Mapping[str, _Node]) -> bool:
@@ -681,7 +695,8 @@ def _value(
         keys["metric"] = metrics[0] if metrics else metric
     names = [metric or place, *(named[1].texts if named else ())]
     is_plain = any(is_less_better(one) and not is_share_of_faults(one) for one in names) or is_speed(names[0])
-    keys["unit"], todo = ("plain", "") if is_plain else _unit(node, metric, way)
+    is_count = are_counts(metric, node.numbers)
+    keys["unit"], todo = ("count" if is_count else "plain", "") if is_count or is_plain else _unit(node, metric, way)
     is_one_list = way.place.count("[*]") <= 1 and not way.place.startswith("[*]")
     beside = _count_beside(metric, siblings, is_alone=not way.told)
     count = _join(way.place, key_text(beside)) if beside else way.count if metric else ""

@@ -5,40 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
 from math import ceil, log10
 from statistics import median
 from typing import Any
+
+import msgspec
 
 from bot.evaluation.draft.form_rows import words_of
 from bot.evaluation.metric_kinds import kind_of
 
 TOP = 10**15  # what a drafted bound is at most
 MOST_DIGITS = 100  # of the end of a range
-# Words of names of which less is better: some anywhere, others only at the end, where they name no subject of a task.
-LESS_IS_BETTER = re.compile(
-    r"(^|_)((ppl|perplexity|nll|bpb|bits_per_(byte|char|character)|wer|cer|mae|mse|n?rmse|s?mape|mase|wape|wql|crps|msis|"
-    r"fid|lpips|ece|brier|violations|offen[sc]es|latency|ttft|tpot|itl|rtf|fpr|fnr|eer|delta_e)(_|$)|"
-    r"(failures?|failed|unknown|invalid|wrong|incorrect|timeouts?|hallucinations?|disagreement|crash(es)?|"
-    r"false_(positives?|negatives?))_(rate|share|pct|percent|ratio|counts?)$|(loss|errors?|wrong|incorrect|mistakes|error_(rate|count)|gap|no_answers?|unanswered|(runtime|time|duration|costs?|tokens)(_(ms|s|secs?|seconds|usd|mean|avg|median))*)$)"
-)
-# Words of names of speeds, of which more is better, though they name a time.
-SPEEDS = re.compile(r"(^|_)(throughput|per_(s|sec|second|min|minute|hour)|[tfqr]ps|rtfx|speedup)(_|$)")
-
-# Words of names of which more is better, of means, and of shares: whole numbers of others may be counts.
-QUALITY = (
-    r"acc|accuracy|scores?|f1|em|exact|match|precision|recall|bleu|chrf|rouge\w*|pass|success|win|map|mrr|ndcg|auc|"
-    r"auroc|mcc|iou|quality|index|elo|rating|points|grade|marks"
-)
-MEAN = r"avg|average|mean|overall"
-MORE_IS_BETTER, IS_QUALITY = re.compile(rf"(^|_)({QUALITY}|{MEAN})(_|$)"), re.compile(rf"(^|_)({QUALITY})(_|$)")
-IS_RIGHT = re.compile(r"(^|_)(passed|correct|right|solved|resolved)(_|$)")
-PER_WORD = re.compile(r"(^|_)(word|char|character|phone|phoneme|token)s?_error_rate(_|$)|(^|_)gap(_|$)")
-SHARE = re.compile(r"(^|_)(rate|ratio|pct|percent|percentage|share)(_|$)")
-# Names of how much a model did until it was done: fewer may be better, or a sign that it gave up.
-EFFORT = re.compile(
-    r"(^|_)(turns?|steps?|attempts?|tries|guess(es)?|moves|rounds|calls|iterations?)"
-    rf"(_({MEAN}|median|max|min|total|count|used|taken|needed|made|(to|per|until|before)_\w+))*$"
-)
 FEW_POINTS = 10  # numbers up to which may be points of ten
 
 
@@ -48,6 +27,26 @@ class Scale:
 
     keys: dict[str, Any] = field(default_factory=dict)
     todo: tuple[str, ...] = ()
+
+
+@cache
+def _said_by(pattern: str) -> re.Pattern[str]:
+    """A pattern of whole words in which `<name>` stands for any word of that list of bot/data/names.toml."""
+    text = files("bot").joinpath("data", "names.toml").read_text(encoding="utf-8")
+    words = msgspec.toml.decode(text, type=dict[str, tuple[str, ...]])
+    return re.compile(re.sub("<([a-z_]+)>", lambda found: f"({'|'.join(words[found[1]])})", f"(^|_)({pattern})(_|$)"))
+
+
+LESS_IS_BETTER = "<less>|(<less_last>|<faults>_(<shares>|counts?))$"
+PER_WORD = "<per_word>"
+SPEED = "<speeds>"
+QUALITY = "<quality>"
+MORE_IS_BETTER = "<quality>|<means>|<good>_<shares>"
+UNSURE = "<unsure>(_(<shares>|<means>|scores?|index))*$"
+RIGHT = "<right>"
+SHARE = "<shares>"
+EFFORT = "<effort>(_(<means>|median|max|min|total|count|used|taken|needed|made|(to|per|until|before)_\\w+))*$"
+COUNT = "(num|nr|n|number_of)_\\w+|<counts>$"
 
 
 def is_less_better(*names: str) -> bool:
@@ -63,30 +62,40 @@ def is_share_of_faults(name: str) -> bool:
 
 def is_speed(*names: str) -> bool:
     """Tell whether a name says how much is done in a time."""
-    return _has(SPEEDS, *names)
+    return _has(SPEED, *names)
 
 
 def is_more_better(*names: str) -> bool:
-    """Tell whether a name says that more is better."""
-    is_named = _has(MORE_IS_BETTER, *names) and not is_effort(*names)
+    """Tell whether a name says that more is better, and none is one by which some mean the contrary."""
+    is_named = _has(MORE_IS_BETTER, *names) and not is_effort(*names) and not _has(UNSURE, *names)
     return "↑" in "".join(names) or is_named or is_speed(*names)
 
 
 def is_effort(*names: str) -> bool:
     """Tell whether a name says how often a model did something, and no name how well."""
     others = [name for name in names if not _has(EFFORT, name)]
-    return len(others) < len(names) and not _has(IS_QUALITY, *others) and not _has(SHARE, *names)
+    return len(others) < len(names) and not _has(QUALITY, *others) and not _has(SHARE, *names)
 
 
 def is_named_score(*names: str) -> bool:
     """Tell whether a name is that of a score, of a share, or of what is right."""
-    return is_more_better(*names) or _has(SHARE, *names) or _has(IS_RIGHT, *names)
+    return is_more_better(*names) or _has(SHARE, *names) or _has(RIGHT, *names)
 
 
-def _has(words: re.Pattern[str], *names: str) -> bool:
+def says_more(*names: str) -> bool:
+    """Tell whether a name says that more is better, or counts what is right; a share may be one of anything."""
+    return is_more_better(*names) or _has(RIGHT, *names)
+
+
+def _has(words: str, *names: str) -> bool:
     """Tell whether a name has one of these words; `successRate` is two words, and `mIoU` may be one."""
     spelled = [re.sub("[Δδ]", "delta_", name).replace("%", " percent ") for name in names]
-    return any(words.search(words_of(one)) for name in spelled for one in (name, name.lower()))
+    return any(_said_by(words).search(words_of(one)) for name in spelled for one in (name, name.lower()))
+
+
+def are_counts(name: str, values: Sequence[float]) -> bool:
+    """Tell whether a name says that values count something, and each is whole and not below 0."""
+    return _has(COUNT, name) and not _has(f"<means>|{SHARE}", name) and all(one >= 0 and one % 1 == 0 for one in values)
 
 
 def may_be_counts(values: Sequence[float], *names: str) -> bool:

@@ -17,12 +17,14 @@ from bot.evaluation.definition import definition_of, text_of
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, seen_in, shared
 from bot.evaluation.draft.parts import as_one
 from bot.evaluation.draft.scales import (
+    are_counts,
     is_effort,
     is_less_better,
     is_named_score,
     may_be_counts,
     percent_scale,
     said_scale,
+    says_more,
     scale_of,
 )
 from bot.evaluation.finding import examples, grouped
@@ -58,9 +60,11 @@ TOTAL = re.compile(
 )
 MARKS = " ()[]:/_.-"  # around the name of a part
 MOST_UNGROUPED, MOST_BESIDE = 12, 12  # columns of scores and of other numbers that readers take in
+MOST_UNSAID = 20  # columns that a TODO names
 SHARED = 0.8  # of the names that have a part, if it is that of all
 NO_GROUP = 'group = "…": these are many columns, and groups are shown first'
 PLAIN = "plain"  # no unit
+NO_RANK = "no board is ranked by counts alone; add [[formats.values]] for a score, or take files that have one"
 UNNAMED = "score"  # what a metric is called that a form does not name
 SHARES = ("fraction", "percent")
 # Words of names of counts and shares of which less is better.
@@ -142,7 +146,11 @@ def draft_of(
         raise CallError("nothing was scored in these runs, so there is nothing to draft")
     if not columns:
         scores = [one for one in known if not is_beside(one)]
-        scores = scores if any(map(_is_surely_more, scores)) else [*known]  # an unknown metric beside errors may be one
+        if not any(map(_is_surely_more, scores)):  # an unknown metric beside errors may be one
+            uncounted = [one for one in known if not _may_be_count(one)]
+            scores = uncounted or [one for one in known if not is_mere_count(one)]
+        if known and not scores:
+            raise CallError(f"{NO_RANK}: {examples([one.name for one in known])}")
         faults = [one for one in known if says_less(one) and _is_varied(one) and share_of(one.leaves[0])]
         if faults and len(known) > 1 and not any(map(_is_varied, scores)):  # a score that all models share ranks none
             scores = faults
@@ -171,7 +179,8 @@ def draft_of(
     if not columns and len(counting) > MOST_UNGROUPED:
         counting = list(_with_groups(counting))
     unsaid = [one.title or one.name for one, task in zip(known, tasks, strict=True) if _is_unsaid(one, task)]
-    todo = f"more is taken to be better in {examples(unsaid)}: no name says so. {WHERE_LESS}" if unsaid else ""
+    unnamed = examples(unsaid, MOST_UNSAID)
+    todo = f"more is taken to be better in {unnamed}: no name says so. {WHERE_LESS}" if unsaid else ""
     unsure = {
         keys["id"] for keys, column in zip(shown, beside, strict=True) if column.todo and is_effort(*names_of(column))
     }
@@ -231,7 +240,7 @@ def _is_unsaid(column: DraftColumn, task: DraftTask) -> bool:
     first, metric = column.leaves[0], column.leaves[0].metrics[0].name
     is_known = (metric != UNNAMED and kind_of(metric) is not None) or first.known is not None or first.less_is_better
     is_asked = any("higher" in todo for todo in (*task.todo, *column.todo))
-    return column.is_own and not (is_known or is_asked or is_named_score(*names_of(column)) or says_less(column))
+    return column.is_own and not (is_known or is_asked or says_more(*names_of(column)) or says_less(column))
 
 
 def _short(names: Sequence[str]) -> list[str]:
@@ -267,11 +276,20 @@ def _with_groups(tasks: Sequence[DraftTask]) -> Iterator[DraftTask]:
 
 def is_beside(column: DraftColumn) -> bool:
     """Tell whether a column is shown, and does not count: less of it is better, or it may be a count."""
+    return _may_be_count(column) or says_less(column)
+
+
+def _may_be_count(column: DraftColumn) -> bool:
     first = column.leaves[0]
-    is_count = (
-        column.is_own and first.known is None and first.range is None and may_be_counts(first.values, *names_of(column))
-    )
-    return is_count or says_less(column)
+    is_unknown = column.is_own and first.known is None and first.range is None
+    return is_unknown and may_be_counts(first.values, *names_of(column))
+
+
+def is_mere_count(column: DraftColumn) -> bool:
+    """Tell whether a column counts something that makes no model better, such as runs or files."""
+    names, values = names_of(column), column.leaves[0].values
+    is_count = any(are_counts(name, values) for name in names)
+    return column.is_own and is_count and not says_more(*names) and not says_less(column)
 
 
 def names_of(column: DraftColumn) -> tuple[str, ...]:

@@ -238,6 +238,8 @@ def _kind(data: Mapping[str, Any]) -> str:
     kind = kinds[0]
     if kind in WITH["of"] and "of" not in data:
         raise ValueError(f"{kind} needs of: where the number of questions is, or the number itself")
+    if kind != "value" and data.get("unit") == "count":
+        raise ValueError(f'unit = "count" goes with value: {kind} gives a share of all')
     for key, needs in WITH.items():
         if key in data and kind not in needs:
             raise ValueError(f"{key} goes with {' or '.join(needs)}")

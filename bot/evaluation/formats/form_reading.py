@@ -25,7 +25,12 @@ from bot.evaluation.result import HarnessVersion, LeafResult, Misread, Model, Re
 if TYPE_CHECKING:
     from bot.evaluation.formats.form import Form, Value
 
-UNITS = {"fraction": 1.0, "percent": 100.0, "plain": 0.0}  # the number that stands for all right; 0 for no limit
+UNITS = {
+    "fraction": 1.0,
+    "percent": 100.0,
+    "count": 0.0,
+    "plain": 0.0,
+}  # of all right; 0 for no limit
 RANGES = {unit: (0.0, most) for unit, most in UNITS.items()}
 NOT_MEASURED = (-1, 999)  # what some tools write where nothing was measured
 PASS = re.compile(r"pass(?P<how>[@^])(?P<k>[1-9]\d{0,3})")
@@ -447,10 +452,13 @@ class FormReader:
         """Tell whether a number that no share can be is one of its unit all the same; else that is noted."""
         most = value.most
         there = f"{number:g}" if isfinite(number) else _said(match.value)
-        if most and not isnan(number) and number in NOT_MEASURED:
+        is_count = value.unit == "count"
+        if (most and number in NOT_MEASURED) or (is_count and number == NOT_MEASURED[0]):
             why = f"has {number:g}, which stands for a value that was not measured: leave it out"
         elif most and not isnan(number) and not -most <= number <= most:
             why = f"has {there}, which is no {value.unit}"
+        elif is_count and isfinite(number) and (number < 0 or number % 1):
+            why = f"has {there}, which is no count"
         elif abs(number) > LARGEST:
             why = f"has {there}, which is too large"
         else:
