@@ -283,6 +283,8 @@ def status_of(inputs: Inputs, judgement: Judgement) -> int:
     if inputs.fail_on == "rejected":
         files, rows = judgement.counting, judgement.rows
         return 1 if "rejected" in {*(one.status for one in files), *(one.status for one in rows)} else 0
+    if fatal and any(row.status != "accepted" for row in judgement.rows):
+        return 1
     found = findings_in(structs.replace(judgement, verdicts=judgement.counting))
     return 1 if any(finding.severity in fatal for finding in found) else 0
 

@@ -173,26 +173,36 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return coverage_of(self.measurements, self.leaderboard)
 
     def does_without(self, submission: Verdict) -> bool:
-        """Tell whether a rejected submission is replaced by a newer one, or the row is accepted in spite of it.
+        """Tell whether the row is accepted in spite of a rejected submission, or has its numbers from newer ones.
 
         The newest file is needed if the row takes some of its numbers.
         """
         if submission.status != "rejected" or not self.files:
             return False
-        is_used = any(file.path == submission.path for file in self.files)
-        newest = max((file.date for file in self.files if file.path != submission.path), default=-1.0)
-        is_whole = self.status == "accepted" and (not is_used or submission.date <= newest)
-        return is_whole or submission.date < newest
+        if self.status == "accepted":
+            is_used = any(file.path == submission.path for file in self.files)
+            return not is_used or submission.date <= self._newest_beside(submission)
+        return submission.date < self._newest_beside(submission) and self._elsewhere(submission, None) != ""
 
     def replaced_by(self, submission: Verdict, finding: Finding) -> str:
         """The first file from which the row has the numbers that a finding in another is about; "" if it has not."""
-        if submission.measurements is None or not self.does_without(submission):
-            return ""
+        is_older = submission.date < self._newest_beside(submission)
+        return self._elsewhere(submission, finding) if is_older or self.does_without(submission) else ""
+
+    def _newest_beside(self, submission: Verdict) -> float:
+        """The date of the newest other file that numbers come from, -1 without any."""
+        return max((file.date for file in self.files if file.path != submission.path), default=-1.0)
+
+    def _elsewhere(self, submission: Verdict, finding: Finding | None) -> str:
+        """The first other file from which the row has all that a submission, or a finding in it, is about; else ""."""
         about = {
             one.required.leaf.id
-            for one in submission.measurements.present
-            if finding.task in {"", one.required.task.id}
-            and (not finding.leaves or one.required.leaf.id in finding.leaves)
+            for one in (submission.measurements.present if submission.measurements else ())
+            if finding is None
+            or (
+                finding.task in {"", one.required.task.id}
+                and (not finding.leaves or one.required.leaf.id in finding.leaves)
+            )
         }
         files = {one.required.leaf.id: one.file for one in self.measurements.present}
         found = [files.get(leaf, "") for leaf in sorted(about)]
@@ -256,8 +266,8 @@ class Judgement(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def has_errors(self) -> bool:
-        """Tell whether a row has an error, or a submission is faulty that its row does not do without."""
-        rows = any(row.status == "rejected" or any(one.is_error for one in row.findings) for row in self.rows)
+        """Tell whether a row is rejected or incomplete, or needs a rejected submission."""
+        rows = any(row.status != "accepted" for row in self.rows)
         return rows or any(one.status == "rejected" for one in self.counting)
 
     @property
@@ -268,8 +278,10 @@ class Judgement(msgspec.Struct, frozen=True, gc=False):
 
 def only_rows_of(judgement: Judgement, wider: Judgement) -> Judgement:
     """The rows of a judgement as a wider one has them: further files may hold rows that it is not about."""
-    keys = {row.key for row in judgement.rows}
-    rows = tuple(row for row in wider.rows if row.key in keys)
+    keys = {row.key.text for row in judgement.rows}
+    rows = tuple(row for row in wider.rows if row.key.text in keys)
+    of_path, faulty = wider.key_of_path, {one.path for one in wider.counting if one.status == "rejected"}
     paths = {one.path for one in judgement.verdicts} | {file.path for row in rows for file in row.files}
+    paths |= {path for path in faulty if of_path.get(path) in keys}
     verdicts = tuple(one for one in wider.verdicts if one.path in paths)
     return replace(wider, rows=rows, verdicts=verdicts, unread=judgement.unread)

@@ -87,6 +87,21 @@ def test_a_rejected_file_beside_a_row_that_is_accepted_without_it_does_not_count
     assert said.status == 0
 
 
+@pytest.mark.parametrize(("fail_on", "status"), [("error", 1), ("rejected", 1), ("warning", 1), ("never", 0)])
+def test_a_rejected_file_with_the_only_numbers_of_a_task_is_needed(
+    github: GitHubServer, job: Job, fail_on: str, status: int
+) -> None:
+    faulty = json.loads(result(right=(None, None, 70), date=1_780_000_000.0))
+    faulty["n-shot"]["logic"] = 5
+    sound = result(right=(50, 60, None))
+    event, sha = push(github, {"run/results_1.json": json.dumps(faulty).encode(), "run/results_2.json": sound})
+    said = job.run("push", event, sha=sha, fail_on=fail_on)
+
+    assert (said.status, said.outputs["verdict"]) == (status, "incomplete")
+    assert any(line.startswith("::error title=wrong-num-fewshot,file=run/results_1.json") for line in said.log)
+    assert not any(line.startswith("not needed") for line in said.log)
+
+
 @pytest.mark.parametrize(("folder", "status", "said"), [("acme__atlas-7b", 0, False), ("elsewhere", 1, True)])
 def test_a_file_that_repairs_one_on_main_is_joined_with_it_or_told_where_it_belongs(
     github: GitHubServer, job: Job, folder: str, status: int, said: bool

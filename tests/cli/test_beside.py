@@ -45,3 +45,14 @@ def test_another_model_in_the_folder_is_not_judged(tmp_path: Path) -> None:
     status, out = committed(tmp_path, "results_a.json")
     assert status == 0
     assert "acme/atlas" not in out
+
+
+def test_a_row_whose_gap_lies_in_an_older_file_with_errors_fails_in_check_and_hook(tmp_path: Path) -> None:
+    older, newer = parts_of(base(), 2)
+    faulty = older | {"date": 1.0, "config": older["config"] | {"limit": 100}}
+    for name, data in {"results_a.json": faulty, "results_b.json": newer}.items():
+        (tmp_path / name).write_bytes(dumps(data))
+    assert [bot("check", tmp_path, "--format", form)[0] for form in ("text", "json", "github")] == [1, 1, 1]
+    status, out = committed(tmp_path, "results_b.json")
+    (row,) = json.loads(out)["rows"]
+    assert (status, row["verdict"], "limited-run" in out, "missing-task" in out) == (1, "incomplete", True, False)

@@ -80,6 +80,21 @@ def test_a_faulty_file_that_the_row_needs_is_an_error() -> None:
     assert judgement.has_errors
 
 
+def test_what_is_measured_again_stands_in_for_its_part_of_a_faulty_file_in_an_incomplete_row() -> None:
+    old = patched({
+        "/date": 1.0, "/n-shot/leaderboard_mmlu_pro": 0, "/configs/leaderboard_mmlu_pro/num_fewshot": 0,
+        "/versions/leaderboard_musr_murder_mysteries": 0.0, "/configs/leaderboard_musr_murder_mysteries/metadata": {},
+    })  # fmt: skip
+    files = {"old.json": old, "again.json": only(base(), {"leaderboard_mmlu_pro"})}
+    judgement = judgement_of(files)
+    (row,), faulty = judgement.rows, next(one for one in judgement.verdicts if one.path == "old.json")
+    replaced = {one.rule: row.replaced_by(faulty, one) for one in faulty.findings if one.is_error}
+    assert row.status == "incomplete"
+    assert replaced == {"wrong-num-fewshot": "again.json", "unaccepted-task-version": ""}
+    assert faulty in judgement.counting
+    assert judgement.has_errors
+
+
 def test_what_was_measured_again_is_no_error_in_an_undated_file_that_the_row_needs_besides() -> None:
     old = patched({
         "/date": ABSENT, "/n-shot/leaderboard_mmlu_pro": 0, "/configs/leaderboard_mmlu_pro/num_fewshot": 0,
