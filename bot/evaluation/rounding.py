@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_HALF_UP, Context, Decimal
+from functools import cache
 
 # What a double has after 12 digits comes from the order of a sum, and makes no tie: 88.335 is read as it was written.
 TWELVE_DIGITS = Context(prec=12)
@@ -13,7 +14,12 @@ SIGNIFICANT = 6
 def half_up(value: float, digits: int) -> Decimal:
     """A finite number with so many digits after the point; `+`, `,` and a width may format it."""
     near = TWELVE_DIGITS.create_decimal(repr(float(value)))
-    return WIDE.plus(WIDE.quantize(near, Decimal(1).scaleb(-digits)))  # no minus zero
+    return WIDE.plus(WIDE.quantize(near, _last_place(digits)))  # no minus zero
+
+
+@cache
+def _last_place(digits: int) -> Decimal:
+    return Decimal(1).scaleb(-digits)
 
 
 def significant(value: float, digits: int = SIGNIFICANT) -> str:

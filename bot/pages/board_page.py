@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -45,6 +46,13 @@ TEXTS = {"licence": "Licence", "type": "Type", "precision": "Precision", "chat":
 Line = tuple[Markup, Markup]  # a row in the table of scores, and in that of raw values
 
 
+class BoardLines(NamedTuple):
+    """The lines of all rows, and the facts in which rows differ, by the names of their columns."""
+
+    lines: Sequence[Line]
+    differing: frozenset[str]
+
+
 @dataclass(frozen=True, slots=True)
 class BoardColumn:
     """A column's head; `name` is that of the CSV, `kind` says how it sorts.
@@ -77,11 +85,11 @@ class ScoreColumn:
 TintedColumn = tuple[ScoreColumn, float, float]  # with its lowest score, and the width of one tint
 
 
-def board_page(content: PageContent, lines: Callable[[], Sequence[Line]], *, is_raw: bool = False) -> bytes:
+def board_page(content: PageContent, lines: Callable[[], BoardLines], *, is_raw: bool = False) -> bytes:
     """The page of all rows, of which `lines` are the lines; the incomplete ones stand apart."""
     board = content.board
-    differing = _differing(content)
-    rows, columns = [line[is_raw] for line in lines()], _columns(content, differing, is_raw=is_raw)
+    made, differing = lines()
+    rows, columns = [line[is_raw] for line in made], _columns(content, differing, is_raw=is_raw)
     longest = longest_part(text for column in columns for text in (column.title, column.group))
     return content.page(
         "raw.html" if is_raw else "index.html",
@@ -283,8 +291,8 @@ def _column(content: PageContent, column: ScoreColumn, *, is_raw: bool) -> Board
     )
 
 
-def board_lines(content: PageContent) -> list[Line]:
-    """The lines of all rows."""
+def board_lines(content: PageContent) -> BoardLines:
+    """The lines of all rows, for both pages of the board."""
     rows = content.board.rows
     columns, of_raw = (
         [(column, *_tint(content, column)) for column in _score_columns(content, is_raw=is_raw)]
@@ -292,7 +300,8 @@ def board_lines(content: PageContent) -> list[Line]:
     )
     longest = max((row.entry.average or 0.0) + TIE * (row.entry.stderr or 0.0) for row in rows)
     differing, is_told = _differing(content), content.warnings_differ
-    return [_line(content, row, (columns, of_raw), longest, differing, is_told=is_told) for row in rows]
+    lines = [_line(content, row, (columns, of_raw), longest, differing, is_told=is_told) for row in rows]
+    return BoardLines(lines, differing)
 
 
 def _tint(content: PageContent, column: ScoreColumn) -> tuple[float, float]:
@@ -312,7 +321,7 @@ def _line(
     row: BoardRow,
     columns: tuple[Sequence[TintedColumn], Sequence[TintedColumn]],
     longest: float,
-    differing: Container[str],
+    differing: frozenset[str],
     *,
     is_told: bool,
 ) -> Line:
@@ -408,15 +417,16 @@ def _common(content: PageContent, differing: Container[str]) -> str:
     return f"All rows: {', '.join(said)}." if said else ""
 
 
-def _after(content: PageContent, row: BoardRow, differing: Container[str]) -> str:
+def _after(content: PageContent, row: BoardRow, differing: frozenset[str]) -> str:
     """The cells after the scores of a row: what it rests on, what is known of it, and how it was measured."""
     entry = row.entry
     followed = ", follows" if content.is_verified(entry) else ""
     cells = f"<td class=known>{row.evidence}{followed}" if content.has_evidence else ""
-    for name, value in _facts(content, entry).items():
-        other = other_size(entry.model.id, content.facts_of(entry).params) if name == "size" else ""
-        begin = f'<td class="size warned" title="the name says {other}">' if other else f"<td class={name}>"
-        cells += f"{begin}{_text(value)}" if name in differing else ""
+    for name, value in _facts(content, entry).items() if differing else ():
+        if name in differing:
+            other = other_size(entry.model.id, content.facts_of(entry).params) if name == "size" else ""
+            begin = f'<td class="size warned" title="the name says {other}">' if other else f"<td class={name}>"
+            cells += f"{begin}{_text(value)}"
     is_told = not entry.measured and entry.date and content.newest[0] == "measured"
     pushed = " <small>pushed</small>" if is_told else ""
     return f"{cells}<td class=date>{_text((entry.measured or entry.date)[:DAY])}{pushed}"

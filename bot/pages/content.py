@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,7 +18,6 @@ from bot.audits.ranks import places
 from bot.audits.score_table import PublishedTable
 from bot.evaluation.evidence import EVIDENCE_WORDS, EvidenceWord
 from bot.evaluation.finding import counted, examples, grouped
-from bot.evaluation.rounding import half_up
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import root_of, row_names
@@ -69,7 +68,7 @@ def _place(score: float, field: Sequence[float]) -> FieldPlace:
     low, width = field[0], (field[-1] - field[0]) or 1.0
     middle = field[len(field) // 2]
     beaten, others = bisect_left(field, score), len(field) - 1
-    share = int(half_up(100 * beaten / max(1, others), 0))
+    share = (200 * beaten + others) // (2 * others) if others else 0  # half up
     return FieldPlace(
         min(round(100 * (score - low) / width), 100 if score == field[-1] else 99),
         round(100 * (middle - low) / width),
@@ -169,11 +168,12 @@ class PageContent:
     @cached_property
     def formats(self) -> dict[str, set[str]]:
         """By leaf the formats of the files that rows have it from."""
-        found: dict[str, set[str]] = {}
+        found = defaultdict[str, set[str]](set)
         for entry in (row.entry for row in self.board.rows):
             of_file = {file.path: file.format for file in entry.evidence}
             for leaf in (leaf for task in entry.tasks for leaf in task.leaves):
-                found.setdefault(leaf.id, set()).update([of_file[leaf.file]] if leaf.file in of_file else ())
+                if leaf.file in of_file:
+                    found[leaf.id].add(of_file[leaf.file])
         return found
 
     @cached_property

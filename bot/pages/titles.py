@@ -23,17 +23,16 @@ FEW_TITLES = 3  # titles that share a word by chance
 
 def breakable(text: str) -> Markup:
     """A text for a page that may break after the signs that join its words; a word too long for a phone, in itself."""
-    words = JOINT.split(visible(text))
-    return Markup("<wbr>").join(
-        escape(part) for word in words for part in (BREAK.split(word) if len(word) > LONG else [word])
-    )
+    words = JOINT.split(str(escape(visible(text))))  # of which no part breaks "&amp;" and its like
+    parts = (part for word in words for part in (BREAK.split(word) if len(word) > LONG else [word]))
+    return Markup("<wbr>".join(parts))  # noqa: S704 - escaped
 
 
 def in_lines(model: str, kind: str = " class=two") -> Markup:
     """The name of a model; the style sheet sets its organization below it, and hides the middles of long ones."""
     owner, name = owner_and_name(model or "(no name)")
-    by = Markup("<i>{}<s>/</s></i>").format(_without_middle(owner, OWNER)) if owner else ""
-    return Markup("<bdi{}>{}<span>{}</span></bdi>").format(Markup(kind), by, _without_middle(name, NAME))  # noqa: S704 - our own
+    by = f"<i>{_without_middle(owner, OWNER)}<s>/</s></i>" if owner else ""
+    return Markup(f"<bdi{kind}>{by}<span>{_without_middle(name, NAME)}</span></bdi>")  # noqa: S704 - escaped, or our own
 
 
 def _without_middle(text: str, most: int) -> Markup:
@@ -44,8 +43,7 @@ def _without_middle(text: str, most: int) -> Markup:
     least, ends = len(text) - most // 2, [place.start() for place in BREAK.finditer(text)]
     begin = max((end for end in ends if most // 4 <= end <= most // 2), default=most // 2)
     end = min((end for end in ends if least < end <= least + most // 4), default=least + 1)
-    parts = breakable(text[:begin]), text[begin:end], breakable(text[end:])
-    return Markup("{}<s>{}</s>{}").format(*parts)
+    return breakable(text[:begin]) + Markup("<s>{}</s>").format(text[begin:end]) + breakable(text[end:])
 
 
 def with_end(text: str, most: int) -> str:

@@ -130,15 +130,18 @@ def _remove(site: Site, folder: Path) -> Iterator[str]:
     """Remove pages of rows that are gone, and the style and script of older versions."""
     wanted = {os.path.join(folder, path) for path in site}  # noqa: PTH118 - ten thousand of them
     for kind, mark in ((ROWS, MARK), (COLUMNS, MARK), (BADGES, BADGE)):
-        for place, _, names in os.walk(folder / kind, topdown=False):
+        removed = set[str]()
+        for place, folders, names in os.walk(folder / kind, topdown=False):
             pages = [os.path.join(place, name) for name in names]  # noqa: PTH118 - the same
             gone = [path for path in pages if path not in wanted and mark in Path(path).read_bytes()]
             for path in gone:
                 Path(path).unlink()
                 yield path
-            if gone or not names:
-                with suppress(OSError):  # its content is not part of the site
+            inner = {os.path.join(place, name) for name in folders}  # noqa: PTH118 - the same
+            if len(gone) == len(names) and inner <= removed:
+                with suppress(OSError):  # somebody added to it
                     os.rmdir(place)  # noqa: PTH106 - the same
+                    removed.add(place)
     for old in folder.glob("*.*"):
         if ASSET.fullmatch(old.name) and str(old) not in wanted:
             old.unlink()

@@ -52,6 +52,7 @@ def test_a_name_breaks_after_the_signs_that_join_its_words_and_in_a_word_too_lon
     assert breakable("HuggingFaceTB/SmolLM3-14B") == "HuggingFaceTB/<wbr>SmolLM3-<wbr>14B"
     assert "SmolLM3-<wbr>14B" in in_lines("HuggingFaceTB/SmolLM3-14B")
     assert breakable("AmazonCounterfactual-v2") == "Amazon<wbr>Counterfactual-<wbr>v2"
+    assert breakable("R&D/B-1") == "R&amp;D/<wbr>B-<wbr>1"
 
 
 def test_the_owner_of_a_model_stands_before_the_first_slash() -> None:
