@@ -175,6 +175,37 @@ def test_a_table_of_which_counts_alone_are_found_makes_no_board(folder: Path) ->
     assert not (folder / "board").exists()
 
 
+COUNTED = {"acme/atlas-7b": (7, 12), "acme/borea-1b": (3, 0), "other/heron-3b": (5, 15), "nova/coral-2b": (0, 9)}
+
+
+@pytest.mark.parametrize("is_rounded", [False, True])
+def test_cells_with_counts_alone_are_read_compared_and_written(folder: Path, *, is_rounded: bool) -> None:
+    """As tables that show `7/7` and `0/15`: the files have the counts, or shares of three digits."""
+
+    def write(name: str, math: int, code: int) -> None:
+        counts = {"math": {"passed": math, "total": 7}, "code": {"passed": code, "total": 15}}
+        shares = {key: {"pass_rate": round(one["passed"] / one["total"], 3)} for key, one in counts.items()}
+        suites = shares if is_rounded else counts
+        (folder / "runs" / f"{name[-3:]}.json").write_text(json.dumps({"model": name, "suites": suites}))
+
+    lines = ["| Model | Math | Code |", "| --- | --- | --- |"]
+    for name, (math, code) in COUNTED.items():
+        write(name, math, code)
+        mark = "**" if code == 15 else ""
+        lines.append(f"| {name} | {math}/7 | {mark}{code}/15{mark} |")
+    (folder / "README.md").write_text("\n".join([*lines, ""]))
+    git(folder, "init", "-q", "-b", "main")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "Results")
+    _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
+    assert "4 of 4 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stdout + stderr
+    write("acme/dune-9b", 6, 11)
+    git(folder, "add", "-A")
+    git(folder, "commit", "-q", "-m", "One more")
+    _, stdout, stderr = bot("settle", "--config", "board/bot.toml", "--dry-run")
+    assert "1 added, 0 changed, 0 removed, 4 unchanged" in stdout, stdout + stderr
+
+
 def test_a_log_of_samples_is_no_file_of_a_form(folder: Path) -> None:
     lines = [{"doc_id": number, "doc": {"level": f"Level {number}"}, "exact_match": 0.5} for number in range(4)]
     (folder / "runs" / "samples_math.jsonl").write_text("\n".join(map(json.dumps, lines)))

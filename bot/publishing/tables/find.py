@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from math import ceil
@@ -21,13 +21,22 @@ from bot.evaluation.result import Model
 from bot.evaluation.submission import Parsed
 from bot.publishing.tables.cells import ABSENT, ColumnPath, as_text
 from bot.publishing.tables.csv_sheet import COMMA, SEPARATORS, CsvSheet
-from bot.publishing.tables.fit import NUMBER, UNSEEN, around_number, number_in, share_with_counts, without_spread
+from bot.publishing.tables.fit import (
+    NUMBER,
+    UNSEEN,
+    around_number,
+    counts_in,
+    number_in,
+    share_with_counts,
+    without_spread,
+)
 from bot.publishing.tables.json_sheet import JsonLinesSheet, JsonSheet
 from bot.publishing.tables.json_sheet import load as load_json
 from bot.publishing.tables.mapping import OMIT, TableFormat
 from bot.publishing.tables.markdown_sheet import MarkdownSheet, named, plain, tables_at, tables_of
 from bot.publishing.tables.parquet import ParquetGrid, read_parquet
 from bot.publishing.tables.sheet import MOST_CELLS, Grid, check_bytes, is_heading, is_title, text_of
+from bot.publishing.tables.values import COUNTED
 from bot.publishing.tables.yaml_sheet import YamlSheet
 from bot.publishing.yaml_text import load as load_yaml
 from bot.reporting.escape import brief
@@ -327,8 +336,9 @@ def _selects(items: Sequence[Mapping[str, Any]], key: str) -> bool:
 class NumberColumn:
     """A column of numbers as it is printed.
 
-    `numbers` are those of rows that have one; where counts stand beside each, they are shares of `of`. `decimals` is
-    None where the file has full doubles; some cells have more, `most_decimals`, as `92.86` beside `100.0`.
+    `numbers` are those of rows that have one; where counts stand beside each, they are shares of `of`, and so they are
+    where it `has_counts_alone`. `decimals` is None where the file has full doubles; some cells have more,
+    `most_decimals`, as `92.86` beside `100.0`.
     `is_percent` says that its values reach above 1, or have a percent sign.
     `template` is what stands around the number, None where the cell is a number alone. `gaps` are the texts of rows
     without a number. `fault` says why the bot cannot write such cells, "" if it can.
@@ -343,6 +353,7 @@ class NumberColumn:
     fault: str = ""
     of: int | None = None
     most_decimals: int | None = None
+    has_counts_alone: bool = False
 
     @property
     def label(self) -> str:
@@ -356,7 +367,9 @@ class NumberColumn:
 
     @property
     def unit(self) -> float:
-        """One step of the last printed digit; of full doubles a millionth of a millionth."""
+        """One step of the last printed digit, or one of all; of full doubles a millionth of a millionth."""
+        if self.of and self.has_counts_alone:
+            return 1 / self.of
         return 1e-9 if self.decimals is None else 10.0**-self.decimals
 
     @property
@@ -377,6 +390,8 @@ class NumberColumn:
         """Tell whether a value, 0 to 1 if it is a fraction, is the number of a row to its printed digits, or a step."""
         shown = value * 100 if is_fraction and self.is_percent else value
         there = self._doubles[row]
+        if self.has_counts_alone:
+            unit = 2 * COUNTED * self.unit  # files round shares
         return abs(shown - there) <= (unit or self.unit) / 2 + 1e-9 * max(1.0, abs(there))
 
 
@@ -393,9 +408,10 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     if grid.may_be_short:  # a row that is too short has no gap: it is a line between rows
         cells = {row: cell for row, cell in cells.items() if cell is not ABSENT}
     read = {row: number for row, cell in cells.items() if (number := number_in(cell)) is not None}
-    gaps_at = [row for row in cells if row not in read]
+    counts = {} if read else {row: found for row, cell in cells.items() if (found := counts_in(cell)) is not None}
+    gaps_at = [row for row in cells if row not in read and row not in counts]
     rest = [cells[row] for row in [row for row in gaps_at if not is_title(grid, row)] or gaps_at]
-    if not read or any(isinstance(cell, bool) for cell in rest):
+    if not (read or counts) or any(isinstance(cell, bool) for cell in rest):
         return None
     gaps = tuple(
         dict.fromkeys(
@@ -406,6 +422,8 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     odd = [gap for gap in gaps if _gap_word(gap) not in GAPS | FAILURES | {OMIT}]
     if odd and len(read) * 2 < len(cells):
         return None
+    if counts:
+        return None if odd else _column_of_counts(column_path, counts, gaps)
     places = sorted(max(0, -int(number.as_tuple().exponent)) for number in read.values())
     digits = places[ceil(len(places) * PRINTED_SO) - 1]
     texts = [without_spread(cell.strip(UNSEEN)) for row in read if isinstance(cell := cells[row], str)]
@@ -430,6 +448,22 @@ def _number_column(grid: Grid, rows: Sequence[int], column_path: ColumnPath) -> 
     is_mixed = decimals is not None and decimals < places[-1] <= FEW_DECIMALS
     most = places[-1] if is_mixed else None
     return NumberColumn(column_path, read, decimals, is_percent, template, gaps, fault, of, most)
+
+
+def _column_of_counts(
+    column_path: ColumnPath, counts: Mapping[int, re.Match[str]], gaps: tuple[str, ...]
+) -> NumberColumn | None:
+    """The column of cells such as `7/15`, which are shares of one number; None where they are of several."""
+    every = {int(found["of"]) for found in counts.values()}
+    of = every.pop()
+    if every or not of:
+        return None
+    shapes = Counter(found[0].strip().replace(f"{found['right']}", "{right}", 1) for found in counts.values())
+    shape = shapes.most_common(1)[0][0]
+    numbers = {row: Decimal(found["right"]) / of for row, found in counts.items()}
+    template = f"{shape[: shape.rindex(str(of))]}{{of}}"
+    counted = NumberColumn(column_path, numbers, None, is_percent=False, template=template, gaps=gaps)
+    return replace(counted, of=of, has_counts_alone=True)
 
 
 def _of_shares(texts: Sequence[str]) -> int | None:

@@ -30,6 +30,7 @@ SPREAD = re.compile(
 # One share with its counts: 485/500 (97.00%), or 97.0% (485/500).
 COUNTS, SHARE = r"(?P<right>\d+)\s*/\s*(?P<of>\d+)", rf"(?P<share>{NUMBER.pattern})\s*%?"
 SHARES = tuple(re.compile(rf"\s*{one}\s*\(\s*{other}\s*\)\s*") for one, other in ((COUNTS, SHARE), (SHARE, COUNTS)))
+COUNTS_ALONE = re.compile(rf"\s*{COUNTS}\s*")
 LONGEST_NUMBER = 500  # characters of a cell in which a number is looked for
 # Emoji in front of a number, such as the crown of the best one, also as :crown:.
 ORNAMENTS = re.compile(r"(?:(?::[a-z0-9_+-]+:|[\u2600-\u27bf\u2b50\ufe0f\U0001f000-\U0001faff])\s*)+(?=[-+]?\d)")
@@ -66,6 +67,13 @@ def share_with_counts(text: str) -> re.Match[str] | None:
     share, part = Decimal(found["share"]), Decimal(found["right"]) / of
     step = Decimal(1).scaleb(-decimals_of(share))  # some round a share that was rounded already
     return found if any(abs(share - one) <= step for one in (part, 100 * part)) else None
+
+
+def counts_in(cell: Cell) -> re.Match[str] | None:
+    """The right answers and all of a cell that has these alone, such as `7/15`; None for others."""
+    alone = _alone(cell) if isinstance(cell, str) and "/" in cell and len(cell) <= LONGEST_NUMBER else ""
+    found = COUNTS_ALONE.fullmatch(alone)
+    return found if found is not None and int(found["right"]) <= int(found["of"]) else None
 
 
 def _alone(text: str) -> str:
