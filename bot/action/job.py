@@ -29,6 +29,8 @@ from bot.reporting.escape import visible, without_commands
 from bot.reporting.explanation import explain
 from bot.reporting.markdown import ORDER
 from bot.reporting.report import summarize
+from bot.service.settings.beside import folder_names
+from bot.service.settings.config import Watch
 
 Mode = Literal["check", "publish", "verify"]
 When = Literal["on-findings", "always", "never"]
@@ -244,7 +246,7 @@ def commit_in(value: Mapping[str, Any], key: str) -> str:
 class Run:
     """All that a run knows; `out` is the log, where workflow commands are heard.
 
-    `names` has the models of the files in folders, by the settings beside the declaration.
+    `watches` are those of the declaration, in the settings beside it.
     """
 
     inputs: Inputs
@@ -253,7 +255,12 @@ class Run:
     leaderboard: Leaderboard
     environ: Mapping[str, str]
     out: TextIO
-    names: Mapping[str, str]
+    watches: list[Watch]
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """The models of the files in folders, by the watches."""
+        return folder_names(self.watches)
 
     def say(self, text: str) -> None:
         """Write one line to the log, in which nothing is a command to the runner."""

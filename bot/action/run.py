@@ -63,6 +63,7 @@ from bot.reporting.comparison import sentence_of
 from bot.reporting.escape import brief, code
 from bot.reporting.locate import with_lines
 from bot.reporting.markdown import judgement_markdown
+from bot.reporting.prose import escaped
 from bot.reporting.report import make_report
 from bot.reporting.report import to_json as report_json
 from bot.reporting.text import BESIDE, findings_told, of_row_told, unread_said
@@ -70,9 +71,10 @@ from bot.service.checks.verify_evidence import UNREAD, EvidenceReader
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
 from bot.service.judge.samples import LogsBeside, with_samples
+from bot.service.judge.tables import refused_by_tables
 from bot.service.publish.one_call import publish
 from bot.service.publish.reconcile import board_at, publish_comment, rebuild_board
-from bot.service.settings.beside import folder_names, watches_beside
+from bot.service.settings.beside import watches_beside
 from bot.service.settings.config import Watch
 from bot.service.settings.environment import cached_answers, read_access
 
@@ -144,7 +146,7 @@ def open_run(environ: Mapping[str, str], out: TextIO) -> Run:
     except BotError as error:
         refused = NOT_SETTINGS.format(error=error)
     inputs = replace(inputs, results=inputs.results or watched(watches, inputs.leaderboard, trigger) or EVERY_FILE)
-    run = Run(inputs, trigger, Opener(access), leaderboard, environ, out, folder_names(watches))
+    run = Run(inputs, trigger, Opener(access), leaderboard, environ, out, watches)
     if refused:
         run.warn(refused)
     if inputs.mode != "check" and not trigger.may_publish:
@@ -180,11 +182,15 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     elsewhere = unchanged_elsewhere(run, trigger, judgement)
     path = write_report("report.json", report_json(make_report(judgement)), environ)
     report_judgement(run, judgement)
-    for said in elsewhere:
+    refused = list(refused_by_tables(judgement, run.watches))
+    for said in (*elsewhere, *(one.text for one in refused)):
         run.warn(said)
+    beyond = [*elsewhere, *(escaped(one.text) for one in refused)]
+    for said in beyond:
         write_summary(f"\n{said}\n", run.environ)
     published: list[str] = []
-    status = status_of(inputs, judgement)
+    is_refused = bool(FAILS[inputs.fail_on]) and any(one.is_whole for one in refused)
+    status = 1 if is_refused else status_of(inputs, judgement)
     compared = ""
     try:
         if declaration := changed_declaration(run):
@@ -199,7 +205,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
             show_rows(run, target)
         elif trigger.is_proposal:
             notes = [DECLARATION_CHANGES.format(path=code(declaration))] if declaration else []
-            keep_comment(run, judgement, "\n\n".join([*elsewhere, *notes, *([compared] if compared else [])]))
+            keep_comment(run, judgement, "\n\n".join([*beyond, *notes, *([compared] if compared else [])]))
     except BotError as failure:
         status = say_failure(failure, environ, out)
     write_outputs(outputs_of(judgement, path, published), environ)

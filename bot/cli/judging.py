@@ -20,7 +20,7 @@ import typer
 from msgspec import structs
 
 from bot.cli.processes import choose_jobs, run_jobs, without_collector
-from bot.errors import BotError, CallError, Unwritable
+from bot.errors import BotError, CallError
 from bot.evaluation.finding import counted, examples, file_of, grouped
 from bot.evaluation.formats import MAX_BYTES, format_of
 from bot.evaluation.formats.content import PROPOSES
@@ -42,7 +42,7 @@ from bot.evaluation.row_key import key_of
 from bot.evaluation.submission import Parsed, UnreadPath
 from bot.evaluation.verdict import Judgement
 from bot.platforms.inputs import Place, commit_dates, find_places, in_repositories, with_commits
-from bot.publishing.entry import Entry, entry_of
+from bot.publishing.entry import Entry
 from bot.reporting.escape import visible, without_commands
 from bot.reporting.text import Ink
 from bot.service.judge.facts import Judge, KnownRows, LookUp, no_look_up
@@ -181,27 +181,16 @@ def warn_of_tables(judgement: Judgement, declaration: str) -> bool:
 
     Tell whether one of them has all tasks: what is missing may still come, and then nothing is wrong.
     """
-    is_refused = False
     with suppress(BotError):  # `beside` told it
-        tables = [one.table for watch in watches_beside(declaration) for one in watch.targets if one.table is not None]
-        if not tables:
-            return False
-        from bot.publishing.layout import RowChange
-        from bot.publishing.tables.rows import MappedRows
+        watches = watches_beside(declaration)
+        if any(one.table for watch in watches for one in watch.targets):
+            from bot.service.judge.tables import refused_by_tables
 
-        entries = [entry for row in judgement.rows if (entry := entry_of(row)) is not None]
-        for table in tables:
-            mapped, refused = MappedRows(table, judgement.leaderboard), dict[str, list[str]]()
-            for entry in entries:
-                try:
-                    mapped.row(RowChange(entry.key, entry), entry)
-                except Unwritable as error:
-                    if entry.model.id not in table.without:
-                        refused.setdefault(str(error), []).append(entry.model.id)
-                        is_refused |= not entry.coverage.missing
-            for why, models in refused.items():
-                warn(visible(f"{table.path} gets no row of {examples(models)}: {why}"))
-    return is_refused
+            refused = list(refused_by_tables(judgement, watches))
+            for one in refused:
+                warn(visible(one.text))
+            return any(one.is_whole for one in refused)
+    return False
 
 
 def _say_beside(

@@ -160,6 +160,41 @@ def test_the_settings_beside_a_declaration_say_which_files_are_results_and_whose
     assert ("example-org/one" in (tmp_path / "summary").read_text()) == ("accepted" in said)
 
 
+TABLE = """
+[[watches.targets]]
+to = "rows"
+kind = "table"
+[watches.targets.table]
+path = "board.md"
+key = ["Model"]
+columns = { Model = "model.name", Math = "tasks.math.score", Cost = "columns.cost.value" }
+"""
+COST = '[[columns]]\nid = "cost"\ntitle = "Cost"\nleaves = ["cost"]\nmetric = "score"\nunit = "$"\n'
+
+
+@pytest.mark.parametrize(("cost", "fail_on", "status"), [(0.25, "error", 0), (None, "error", 1), (None, "never", 0)])
+def test_a_whole_row_that_the_table_refuses_fails_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cost: float | None, fail_on: str, status: int
+) -> None:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "board.toml").write_text(f"{OWN}{COST}")
+    settings = '[[watches]]\nname = "own"\nleaderboard = "board.toml"\nsource = "."\npaths = ["*.jsonl"]\n'
+    settings += 'identity = [{ path = "*.jsonl", id = "example-org/{1}" }]\n'
+    (folder / "bot.toml").write_text(f"{settings}{TABLE}")
+    (folder / "one.jsonl").write_text(json.dumps({"scores": {"math": 0.5, "cost": cost}}))
+    monkeypatch.chdir(folder)
+    environ = {
+        "GITHUB_REPOSITORY": BOARD, "GITHUB_EVENT_NAME": "workflow_dispatch", "GITHUB_SHA": "a" * 40,
+        "RUNNER_TEMP": str(tmp_path), "GITHUB_WORKSPACE": str(folder), "INPUT_LEADERBOARD": "board.toml",
+        "INPUT_FAIL_ON": fail_on, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+    }  # fmt: skip
+    out = StringIO()
+    assert main(environ, out) == status, out.getvalue()
+    why = "gets no row of example-org/one: the row is incomplete"
+    assert (why in out.getvalue(), why in (tmp_path / "summary").read_text()) == (cost is None, cost is None)
+
+
 HOSTILE = ["::set-output name=verdict::accepted", "##[add-mask]a", "a\n::error::x", "a\x1b[2J", "a\udcff", "-=1+1,@x"]
 
 
