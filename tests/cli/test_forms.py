@@ -451,16 +451,32 @@ def test_tasks_that_the_harness_alone_measures_need_no_form(folder: Path) -> Non
 
 
 def test_what_makes_one_row_of_files_that_do_not_join_is_said_as_it_is_to_be_written(folder: Path) -> None:
-    """A list of tasks stays whole, so that its copies differ from the harness's numbers."""
+    """A file of rows stays whole, so that its copies differ from the harness's numbers."""
     for number, model in enumerate(MODELS):
         runs = [{"task": "sums_plus", "acc": 0.41 + number / 50}, {"task": "retail", "acc": 0.5 + number / 10}]
-        (folder / "runs" / f"own-{number}.json").write_text(json.dumps({"model": model, "runs": runs}))
+        rows = [{"model": model, **run} for run in runs]
+        (folder / "runs" / f"own-{number}.json").write_text(json.dumps(rows))
         (folder / "runs" / f"run-{number}.json").write_bytes(result(model))
     _, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
     start = 'if they are of one model, write precision = "bfloat16" at the top and "acme/atlas-7b" = "acme/atlas-7b@'
     [line] = [line for line in stderr.splitlines() if start in line]
     assert line.endswith('" under [models] of board/board.toml, and so for each model')
     assert "take away the #" not in stderr
+
+
+@pytest.mark.parametrize("has_counts", [False, True])
+def test_of_a_list_of_tasks_those_of_the_harness_are_left_out(folder: Path, *, has_counts: bool) -> None:
+    for number, model in enumerate(MODELS):
+        runs = [{"task": task, "acc": 0.4 + number / 50} for task in ("sums_plus", "retail", "air line")]
+        runs = [{**run, "n": 20 + len(run["task"])} for run in runs] if has_counts else runs
+        (folder / "runs" / f"own-{number}.json").write_text(json.dumps({"model": model, "runs": runs}))
+        (folder / "runs" / f"run-{number}.json").write_bytes(result(model))
+    status, _, stderr = bot("init", "board", "--results", "runs", "--source", "./runs", "--to", "./target")
+    assert (status, "because result files of a harness have them: sums_plus\n" in stderr) == (0, True), stderr
+    board = load_leaderboard("board/board.toml")
+    assert {"retail", "air line"} <= {leaf.key("own") for task in board.tasks for leaf in task.leaves}
+    _, stdout, stderr = bot("check", "runs", "--leaderboard", "board/board.toml")
+    assert stdout.splitlines()[-1] == "3 rows from 6 files: 3 accepted; 0 errors", stdout + stderr
 
 
 def test_own_files_with_nothing_that_a_harness_does_not_measure_need_no_form(folder: Path) -> None:

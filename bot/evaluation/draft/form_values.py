@@ -83,12 +83,16 @@ NO_RESULTS = re.compile(
 )
 LONG_DIGITS = re.compile(r"\d{20}")  # answers to questions in one text, such as 1101, or an id
 Path = tuple[str, ...]
+PLACES = ("value", "right", "solved", "of", "samples", "stderr")  # keys that are places of an element
+LISTED = re.compile(r"\{\.+(?P<key>[A-Za-z_]\w*)\}")  # a leaf that is what stands beside a number
+ELEMENT = r"\[\*\]|[.]\{element\}"
 
 
 @dataclass(frozen=True)
 class DraftedValue:
     """A table of `[[formats.values]]`, and what a person must decide about it; `keys` that it remembers are `seen`.
 
+    `listed` are the texts that tell the elements of its list apart, where one key alone does.
     `is_other` says that its key names no score: it counts only where a table shows it.
     """
 
@@ -96,6 +100,7 @@ class DraftedValue:
     todo: str = ""
     seen: frozenset[str] = frozenset()
     is_other: bool = False
+    listed: frozenset[str] = frozenset()
 
     @property
     def place(self) -> str:
@@ -104,7 +109,10 @@ class DraftedValue:
 
     @property
     def each(self) -> list[DraftedValue]:
-        """The value for each key that it remembers, itself alone where it remembers none."""
+        """The value for each key that it remembers, or each element of its list; itself alone where it has neither."""
+        told = LISTED.fullmatch(str(self.keys["leaf"]))
+        if self.listed and told and len(re.findall(ELEMENT, self.place)) == 1:
+            return [self._of_element(told["key"], text) for text in sorted(self.listed)]
         names = {name for text in self.keys.values() for name in NAMED.findall(str(text))}
         if not self.seen or len(names) != 1:
             return [self]
@@ -122,6 +130,15 @@ class DraftedValue:
             )
             for key in sorted(self.seen)
         ]
+
+    def _of_element(self, key: str, text: str) -> DraftedValue:
+        """The value of the element of the list whose text is this."""
+        chosen = f"[{key}={key_text(text)}]"
+        keys = {
+            kind: text if kind == "leaf" else re.sub(ELEMENT, lambda _: chosen, str(one)) if kind in PLACES else one
+            for kind, one in self.keys.items()
+        }
+        return replace(self, keys=keys, listed=frozenset())
 
 
 @dataclass
@@ -179,6 +196,7 @@ class _Told:
     parts: tuple[str, ...] = ()  # texts that several questions share, such as their domain
     is_uneven: bool = False
     has_runs: bool = False
+    listed: frozenset[str] = frozenset()  # what the only text is in the elements
 
     @property
     def is_of_questions(self) -> bool:
@@ -195,6 +213,7 @@ class _Way:
     depth: int = 0  # names that were remembered
     questions: _Told | None = None  # where each number is of a question
     is_listed: bool = False  # texts of the elements of a list are among those that tell numbers apart
+    listed: frozenset[str] = frozenset()  # these texts, where they are of one key
     seen: frozenset[str] = frozenset()
     count: str = ""  # the place of the number of questions in the object that holds this one
 
@@ -228,7 +247,8 @@ class _Way:
         if questions is not None and self.questions is not None:
             questions = replace(questions, question=self.questions.question, is_uneven=False)
         texts = (*self.told, *told.texts)
-        return replace(self, place=f"{self.place}[*]", told=texts, questions=questions, is_listed=True, count="")
+        on = replace(self, place=f"{self.place}[*]", told=texts, questions=questions, count="")
+        return replace(on, is_listed=True, listed=told.listed)
 
 
 def _out(text: str) -> str:
@@ -530,7 +550,8 @@ def _of_counts(right: str, of: str, way: _Way, kind: str) -> DraftedValue:
     rest = (RIGHT if kind == "right" else SOLVED).sub("", words_of(right)).strip("_")
     leaf = " ".join(filter(None, (*way.told, rest))) or _words(way.place) or words_of(right)
     keys = {kind: _join(way.place, key_text(right)), "of": _join(way.place, key_text(of)), "leaf": leaf}
-    return DraftedValue(keys | ({"metric": words_of(right)} if leaf != words_of(right) else {}), "", way.seen)
+    keys |= {"metric": words_of(right)} if leaf != words_of(right) else {}
+    return DraftedValue(keys, "", way.seen, listed=way.listed)
 
 
 def _of_trials(node: _Node, way: _Way) -> Iterator[DraftedValue]:
@@ -638,7 +659,9 @@ def _telling(lists: Sequence[Sequence[Mapping[str, Any]]]) -> _Told:
     for count in (1, 2, 3):
         for keys in combinations(names[:6], count):
             if longest <= MOST_NAMED and all(_differ(keys, one) for one in some) and not _is_question(keys, every):
-                return _Told(tuple(f"{{.{key_text(key)}}}" for key in keys))
+                told = tuple(f"{{.{key_text(key)}}}" for key in keys)
+                found = (one.get(keys[0]) for elements in lists for one in elements) if count == 1 else ()
+                return _Told(told, listed=frozenset(text for text in found if isinstance(text, str)))
     asked = next((key for key in written if _is_question((key,), every)), "")
     counts = {key: len({as_text(one.get(key)) for one in every}) for key in texts if key != asked}
     parts = [key for key, number in counts.items() if 1 < number <= MOST_PARTS and 3 * number <= len(every)]
@@ -706,7 +729,7 @@ def _value(
     if metric and way.told and "[*]" not in way.place:
         error = next((key for key in (*(f"{metric}_{one}" for one in ERRORS), *ERRORS) if key in siblings), "")
         keys |= {"stderr": _join(way.place, key_text(error)) + "?"} if error else {}
-    return DraftedValue(keys, todo, way.seen)
+    return DraftedValue(keys, todo, way.seen, listed=way.listed)
 
 
 def _count_beside(metric: str, siblings: Mapping[str, _Node], *, is_alone: bool) -> str:
