@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from bot.service.settings.config import Watch
 
 
-class Refused(NamedTuple):
+class RefusedRows(NamedTuple):
     """What a table refuses; `is_whole` tells whether one of the rows has all tasks, so that nothing may still come."""
 
     text: str
     is_whole: bool
 
 
-def refused_by_tables(judgement: Judgement, watches: Iterable[Watch]) -> Iterator[Refused]:
+def refused_by_tables(judgement: Judgement, watches: Iterable[Watch]) -> Iterator[RefusedRows]:
     """Which rows have no place in the tables of these watches, and why."""
     tables = [one.table for watch in watches for one in watch.targets if one.table is not None]
     entries = [entry for row in judgement.rows if (entry := entry_of(row)) is not None] if tables else []
@@ -38,4 +38,4 @@ def refused_by_tables(judgement: Judgement, watches: Iterable[Watch]) -> Iterato
                     refused.setdefault(str(error), []).append(entry.model.id)
                     whole |= set() if entry.coverage.missing else {str(error)}
         for why, models in refused.items():
-            yield Refused(f"{table.path} gets no row of {examples(models)}: {why}", why in whole)
+            yield RefusedRows(f"{table.path} gets no row of {examples(models)}: {why}", why in whole)
