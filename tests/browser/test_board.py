@@ -127,7 +127,44 @@ def test_a_chip_pressed_on_a_phone_stays_in_sight(watch: Opener) -> None:
     last = page.locator("#chips button:not([hidden])").last
     last.tap()
     assert page.evaluate("document.getElementById('chips').scrollLeft") == 0
-    assert page.locator("#chips [aria-pressed=true]").is_visible()
+    page.locator("#chips button:not([hidden], [aria-pressed=true])").first.tap()
+    ends = page.locator("#chips, #chips [aria-pressed=true]").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect()).map(one => [one.left, one.right])"
+    )
+    assert len(ends) == 3
+    assert ends[0][0] <= ends[1][0]
+    assert ends[1][1] <= ends[0][1] - 32  # before it fades
+
+
+@pytest.mark.parametrize("width", [360, 768, 1280])
+def test_filters_open_and_close_at_the_same_place(watch: Opener, width: int) -> None:
+    page = watch("sized", width=width).open("index.html")
+    box = page.locator("#filters").bounding_box()
+    assert box is not None
+    for is_open in (True, False):
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        assert page.locator("#panel").is_visible() == is_open
+        assert page.locator("#filters").bounding_box() == box | {"width": pytest.approx(box["width"], abs=4)}
+        assert page.locator("#panel").evaluate("one => one.scrollHeight <= one.clientHeight + 1")
+        assert page.locator("#chips [aria-pressed=true]").count() == 0
+
+
+@pytest.mark.parametrize(
+    "query", ["", "sort=-bbh", "sort=-size", "licence=open&size=-10", "rows=look", "q=org&rows=look"]
+)
+@pytest.mark.parametrize("site", ["sized", "hostile"])
+def test_the_table_of_a_phone_begins_above_400_pixels(watch: Opener, site: str, query: str) -> None:
+    page = watch(site, width=360).open(f"index.html?{query}")
+    page.set_viewport_size({"width": 360, "height": 740})
+    if page.locator("#board").is_visible():
+        assert page.locator("#board thead").evaluate("one => one.getBoundingClientRect().top") < 400
+
+
+def test_a_phone_says_what_chance_cannot_tell_from_the_best_of_a_filter(watch: Opener) -> None:
+    page = watch("generated", width=360).open("index.html?q=1")
+    assert " Not separable from " in page.inner_text("#whole")
+    page = watch("generated", width=360).open("index.html?sort=-bbh")
+    assert page.inner_text("#whole").strip().startswith("Highest in BBH: ")
 
 
 def test_a_board_of_two_rows_has_no_tints_and_the_lines_of_any_other_on_a_phone(
@@ -172,7 +209,7 @@ def test_back_and_reload_keep_what_was_chosen(watch: Opener, *, disk: bool) -> N
     first = column(page, "model")
     page.click(f"{BBH} button")
     by_bbh = column(page, "model")
-    page.click("#filters summary")
+    page.click("#filters")
     page.select_option("#org", "org-3")
     page.uncheck("input[value=gpqa]")
     page.fill("#q", "MODEL-01")
@@ -200,7 +237,7 @@ def test_back_and_reload_keep_what_was_chosen(watch: Opener, *, disk: bool) -> N
 
 def test_filters_and_reset(watch: Opener) -> None:
     page = watch("generated").open("index.html")
-    page.click("#filters summary")
+    page.click("#filters")
     page.fill("#since", "2026-03-01")
     dates = column(page, "date")
     assert 0 < len(dates) < 200
@@ -305,7 +342,7 @@ def test_rows_without_warnings_are_those_that_have_none(watch: Opener) -> None:
     page = watch("varied").open("index.html?rows=clean")
     assert 0 < clean < len(rows)
     assert page.inner_text("#status").startswith(f"{clean} of {len(rows)} rows shown, rows without warnings.")
-    page.click("#filters summary")
+    page.click("#filters")
     page.select_option("#rows", "warned")
     assert page.inner_text("#status").startswith(f"{len(rows) - clean} of {len(rows)} rows shown, rows with warnings.")
 
@@ -316,22 +353,23 @@ def test_the_best_of_a_filter_is_said_with_what_chance_cannot_tell_from_it(watch
     (best, half), *others = averages
     alike = sum(best - other <= hypot(half, reach) for other, reach in others)
     assert 1 < alike < 10
-    assert page.inner_text("#whole").endswith(f"; not separable from {alike} others of these.")
+    assert f" ±{half:.1f}. Not separable from {alike} others of these. Rank " in page.inner_text("#whole")
     assert page.get_attribute("#whole a", "href") == page.get_attribute("#board tbody a", "href")
     assert page.inner_text("#whole").startswith("Of these, ")
     lacking = watch("varied").open("index.html?q=row-0")  # incomplete ones among them
     rows = [[float(number) for number in cell.split("±")] for cell in lacking.locator(AVERAGES).all_text_contents()]
     alike = sum(rows[0][0] - other <= hypot(rows[0][1], reach) for other, reach in rows[1:])
-    said = f"not separable from {alike} other{'s' * (alike > 1)}" if alike else "better than all others"
-    assert lacking.inner_text("#whole").endswith(f"; {said} of these.")
+    said = f"Not separable from {alike} other{'s' * (alike > 1)}" if alike else "Better than all others"
+    assert f". {said} of these." in lacking.inner_text("#whole")
     page.click("#reset")
     assert page.inner_text("#whole").endswith(watch("generated").open("index.html").inner_text("#whole .quiet"))
     assert not page.inner_text("#whole").startswith("Of these")
     page = watch("generated").open("index.html?q=12")
-    assert page.inner_text("#whole").endswith("; better than all others of these.")
+    assert ". Better than all others of these. Rank " in page.inner_text("#whole")
     page = watch("hostile").open("index.html?q=evil")
-    assert "; to look at: 1 warning on its page. " in page.inner_text("#whole")
-    assert " Rank 2 of all; better than all others of these." in page.inner_text("#whole")
+    assert " Better than all others of these. Rank 2 of all. To look at: 1 warning on its page." in page.inner_text(
+        "#whole"
+    )
 
 
 @pytest.mark.parametrize(("size", "ranks"), [("hundreds", "118–250"), ("thousands", "1384–1450")])
@@ -362,7 +400,7 @@ def test_ranks_of_a_large_board_and_the_box_beside_them_are_whole(
 
 def test_a_wheel_over_the_size_changes_no_filter(watch: Opener) -> None:
     page = watch("sized").open("index.html")
-    page.click("#filters summary")
+    page.click("#filters")
     page.fill("#to", "10")
     page.wait_for_url("**?size=-10")
     page.hover("#to")
@@ -390,7 +428,7 @@ def test_an_empty_filter_says_so_and_shows_no_empty_table(watch: Opener) -> None
     page = watch("generated").open("index.html?q=nobody&since=2026-01-01")
     filters = "with “nobody” in their names, since 2026-01-01"
     assert page.inner_text("#said-of-rows") == f"0 of 200 rows shown, {filters}. Change a filter, or reset them all."
-    assert not page.locator("#board").is_visible()
+    assert not page.locator("#board, #near, #among, #csv, #extent").locator("visible=true").count()
     page.click("#reset")
     assert page.locator("#board").is_visible()
     page = watch("hostile").open("index.html?q=nobody")
@@ -424,7 +462,7 @@ def test_the_keyboard_alone_does_everything_with_few_stops_before_the_first_row(
         page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
     assert page.get_attribute(BBH, "aria-sort") == "descending"
-    page.focus("#filters summary")
+    page.focus("#filters")
     page.keyboard.press("Enter")
     for _ in range(40):
         page.keyboard.press("Tab")
@@ -434,7 +472,7 @@ def test_the_keyboard_alone_does_everything_with_few_stops_before_the_first_row(
 
 def test_what_is_shown_can_be_copied_as_markdown(watch: Opener) -> None:
     page = watch("generated", permissions=["clipboard-read", "clipboard-write"]).open("index.html?q=model-00&hide=date")
-    page.click("#filters summary")
+    page.click("#filters")
     page.click("#copy")
     page.locator("#status", has_text="copied").wait_for()
     head, _, *lines = page.evaluate("navigator.clipboard.readText()").splitlines()
@@ -456,7 +494,7 @@ def test_the_rows_that_are_shown_can_be_saved_with_full_numbers(watch: Opener) -
     rows = list(csv.DictReader(io.StringIO(saved.value.path().read_text(encoding="utf-8"))))
     assert [row["model"] for row in rows] == shown
     assert [float(row["average"]) for row in rows] == [expected[name] for name in shown]
-    page.click("#filters summary")
+    page.click("#filters")
     with page.expect_download() as saved:
         page.click("#json")
     data = json.loads(saved.value.path().read_text(encoding="utf-8"))
@@ -884,13 +922,13 @@ def test_six_tasks_are_uncut_at_1280(watch: Opener) -> None:
 def test_the_best_of_a_size_licence_and_type_is_found_by_filters(watch: Opener) -> None:
     page = watch("sized").open("index.html")
     assert page.locator("#board tbody tr").count() == 20
-    page.click("#filters summary")
+    page.click("#filters")
     page.fill("#to", "10")
     page.wait_for_url("**?size=-10")
     sizes = numbers(page, "size")
     assert sizes
     assert max(sizes) <= 10
-    assert "8 billion parameters, the name says 14B. Rank " in page.inner_text("#whole")
+    assert " To look at: 8 billion parameters, but the name says 14B." in page.inner_text("#whole")
     assert " The first of these without such a mark is org-" in page.inner_text("#whole")
     assert numbers(page, "average") == sorted(numbers(page, "average"), reverse=True)
     page.click("#licence label:has-text('mit')")
@@ -960,7 +998,15 @@ def test_a_figure_answers_the_keyboard_and_shows_what_a_filter_leaves(watch: Ope
     page.keyboard.press("ArrowRight")
     smallest = min(numbers(page, "size"))
     assert f"; {smallest:g} billion" in page.inner_text(".tip:visible")
-    assert page.locator("svg[data-x=size] .dots.pale").count() == 1
+    pale = page.locator("svg[data-x=size] .dots.pale")
+    assert pale.evaluate_all("all => all.map(one => getComputedStyle(one).opacity)") == ["0.2"]
+    assert page.inner_text("figcaption >> nth=0").endswith("Pale: what the filter leaves out.")
+    named = page.locator("svg[data-x=size] .name")
+    shown = {name.split("/")[-1] for name in column(page, "model")}
+    assert len(named.all()) > 1
+    assert [one.get_attribute("class") == "name" for one in named.all()] == [
+        one.text_content() in shown for one in named.all()
+    ]
     page.keyboard.press("Enter")
     page.wait_for_url("**/rows/**")
 
@@ -1035,7 +1081,7 @@ def test_a_phone_changes_the_column_far_down_the_board(watch: Opener) -> None:
 
 def test_an_empty_box_of_the_dark_theme_is_no_grey_one(watch: Opener) -> None:
     page = watch("sized", color_scheme="dark").open("index.html")
-    page.locator("#filters summary").click()
+    page.locator("#filters").click()
     box = page.locator("#licence input").first
     assert box.evaluate("one => getComputedStyle(one).appearance") == "none"
     assert box.evaluate("one => getComputedStyle(one).backgroundColor") == "rgb(13, 17, 23)"
@@ -1046,7 +1092,7 @@ def test_an_empty_box_of_the_dark_theme_is_no_grey_one(watch: Opener) -> None:
 @pytest.mark.parametrize("site", ["sized", "varied"])
 def test_the_filters_of_a_phone_stand_on_one_grid(watch: Opener, site: str) -> None:
     page = watch(site, width=360).open("index.html")
-    page.locator("#filters summary").click()
+    page.locator("#filters").click()
     lefts = page.locator(".panel p > label > :is(input, select)").evaluate_all(
         "all => all.map(one => Math.round(one.getBoundingClientRect().left))"
     )

@@ -617,7 +617,7 @@ def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> No
     named = replace(row, warnings=(Remark("implausibly-low", "MATH Lvl 5 is exactly 0 on 1,324 samples"),))
     site = site_of((named, other))
     assert b' data-doubt="MATH Lvl 5 is exactly 0">' in site["index.html"]
-    assert "to look at: MATH Lvl 5 is exactly 0." in " ".join(found(site["index.html"]).text.split())
+    assert "To look at: MATH Lvl 5 is exactly 0." in " ".join(found(site["index.html"]).text.split())
     page = site[row_page(site.content.names[named.key])].decode()
     assert "<strong>MATH Lvl 5 is exactly 0 on 1,324 samples.</strong>" in page
     assert page.count("<span class=mark") == 1
@@ -631,7 +631,9 @@ def test_a_warning_stands_beside_the_average_and_at_the_head_of_the_page() -> No
     first, second = site.content.board.rows
     assert first.entry.key == warned.key
     assert f"{row.model.id} is first with {first.entry.average:.2f} ±" in lead
-    assert re.search(r"; to look at: 1 warning\. (?:Better than|Not separable)[^.]*\. The first row without such", lead)
+    assert re.search(
+        r"\. (?:Better than|Not separable)[^.]*\. To look at: 1 warning\. The first row without such", lead
+    )
     assert f"such a mark is {other.model.id} with {second.entry.average:.2f} ±" in lead
     assert any(link.endswith("rules.html#implausibly-low") for link in page.links)
 
@@ -642,7 +644,7 @@ def test_a_mark_that_most_rows_have_makes_no_other_row_the_first() -> None:
     first, *others = [row.entry for row in site_of(generated(5)).content.board.rows]
     rows = [replace(first, warnings=(usual,)), *(replace(row, warnings=(usual,)) for row in others[:2]), *others[2:]]
     page = text(site_of(tuple(rows)), "index.html")
-    assert "; to look at: 1 warning. " in page
+    assert " To look at: 1 warning." in page
     assert "without such a mark" not in page
     odd = replace(first, warnings=(usual, Remark("implausibly-low", "MATH is 0")))
     site = site_of((odd, *rows[1:]))

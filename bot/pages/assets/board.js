@@ -127,7 +127,7 @@
     chip.append(make("small", ""));
     chip.addEventListener("click", () => {
       change({ [name]: read().get(name) === value ? "" : value }, true);
-      if (isNarrow.matches) $("chips").scrollLeft = 0; // a pressed one stands first
+      chip.scrollIntoView({ block: "nearest", inline: "nearest" }); // a pressed one stands first on a phone
     });
     return chip;
   });
@@ -304,13 +304,18 @@
       const [label,,, why] = PRESETS.find((one) => one[1] === name && one[2] === state.get(name)) ?? [];
       return why ? `, ${label}: ${why}` : `, ${NAMED[name]} ${words(name, state.get(name))}`; // a finger does not hover
     });
+    const isNone = !shown.flat().length;
     $("said-of-rows").replaceChildren(`${grouped(shown.flat().length)} of ${grouped(rows.length)} rows shown${set.join("")}`, make("span", order, { class: "order" }), ". ");
-    if (!shown.flat().length) $("said-of-rows").append("Change a filter, or reset them all.");
+    if (isNone) $("said-of-rows").append("Change a filter, or reset them all.");
     $("status").classList.toggle("all", !set.length && column < 0);
-    $("among").hidden = !set.length;
+    $("among").hidden = !set.length || isNone;
+    $("csv").hidden = $("link").hidden || isNone || location.protocol === "file:"; // a page on a disk may not read the file beside it
     if (!$("whole")) return;
     $("whole").hidden = set.length > 0 && !best;
-    if (best || !set.length) $("whole").replaceChildren(...(best ? first(best) : ofAll), ...led(column, falls));
+    if (!best && set.length) return;
+    const average = make("span", "", { class: "of-average" }); // a phone has no room for two firsts
+    average.append(...(best ? first(best) : ofAll));
+    $("whole").replaceChildren(average, ...led(column, falls));
   };
   // What a reader takes away of a filter: its best row, whether the others are worse by the numbers shown, what to know of it.
   const ofAll = [...($("whole")?.childNodes ?? [])];
@@ -323,7 +328,7 @@
     return [
       ...[...row.querySelectorAll(".odd:not(.group)")].map((cell) => `${titleOf(heads[cell.cellIndex])} is far from what its other columns make likely`),
       row.querySelector(".twin") && "its values are all equal to another row's",
-      size && `${size.textContent} billion parameters, ${size.title}`,
+      size && `${size.textContent} billion parameters, but ${size.title}`,
       warned,
     ].filter(Boolean);
   };
@@ -335,16 +340,18 @@
   const first = (best) => {
     const others = shown.flat().filter((row) => row !== best && isRanked(row));
     const alike = others.filter((row) => !(key(best, 2) - key(row, 2) > Math.hypot(half(best), half(row)))).length;
-    const verdict = alike ? `not separable from ${grouped(alike)} other${alike > 1 ? "s" : ""} of these` : others.length ? "better than all others of these" : "";
+    const verdict = alike
+      ? [make("span", `Not separable from ${grouped(alike)} other${alike > 1 ? "s" : ""} of these.`, { class: "quiet caveat" }), " "]
+      : others.length ? [make("span", "Better than all others of these.", { class: "quiet claim" }), " "] : [];
     const found = doubts(best);
     const isSound = (row) => "usual" in row.dataset || !doubts(row).length; // most rows have a usual mark
     const next = !isSound(best) && sorted.flat().filter((row) => shown.flat().includes(row) && isRanked(row) && isSound(row)).sort((one, other) => key(other, 2) - key(one, 2))[0];
-    const said = Number.isNaN(half(best)) ? `place ${inOrder[0].indexOf(best) + 1} of all` : [`rank ${best.cells[0].dataset.ranks ?? text(best, 0)} of all`, verdict].filter(Boolean).join("; ");
+    const hasError = !Number.isNaN(half(best));
     return [
       "Of these, ", linked(best), " is first with ", make("strong", text(best, 2).split("±")[0].trim()),
-      ...(Number.isNaN(half(best)) ? [] : [" ", make("small", `±${halfUp(half(best), 1)}`)]),
-      found.length ? `; to look at: ${found.join("; ")}. ` : ". ",
-      make("span", `${said[0].toUpperCase()}${said.slice(1)}.`, { class: "quiet" }),
+      ...(hasError ? [" ", make("small", `±${halfUp(half(best), 1)}`), ". ", ...verdict] : [". "]),
+      make("span", hasError ? `Rank ${best.cells[0].dataset.ranks ?? text(best, 0)} of all.` : `Place ${inOrder[0].indexOf(best) + 1} of all.`, { class: "quiet" }),
+      ...(found.length ? [" ", make("span", `To look at: ${found.join("; ")}.`, { class: "doubt" })] : []),
       ...(next ? [" The first of these without such a mark is ", linked(next), " with ", make("strong", text(next, 2).split("±")[0].trim()), "."] : []),
     ];
   };
@@ -397,11 +404,11 @@
   const extend = () => {
     const frame = tables[0].closest(".frame").getBoundingClientRect();
     const fixed = heads[2].getBoundingClientRect().right;
-    const places = isNarrow.matches ? beside.map((column) => seen.indexOf(column) + 1) : [];
-    const inSight = seen.map((column) => heads[column].getBoundingClientRect()).filter((one) => one.left > fixed - 2 && one.right < frame.right + 2).length;
+    const places = isNarrow.matches && shown.flat().length ? beside.map((column) => seen.indexOf(column) + 1) : [];
+    const inSight = !shown.flat().length ? seen.length : seen.map((column) => heads[column].getBoundingClientRect()).filter((one) => one.left > fixed - 2 && one.right < frame.right + 2).length;
     const said = places.length ? `${places.join("–")} of ${seen.length}` : `${inSight} of ${seen.length} columns in sight; scroll`;
     $("extent").textContent = seen.length > (places.length || inSight) ? said : "";
-    $("near").hidden = seen.length <= places.length;
+    $("near").hidden = seen.length <= places.length || !shown.flat().length;
     (isNarrow.matches ? $("near") : $("controls")).append($("extent"));
     $("extent").classList.toggle("above", $("chips").offsetTop > $("q").offsetTop + $("q").offsetHeight / 2); // where the chips have a line of their own
   };
@@ -424,7 +431,7 @@
   const listeners = [];
   const show = () => {
     const state = read();
-    if (["precision", "chat", "org", "licence", "type"].some((id) => state.get(id)) || $("filters").open) offer();
+    if (["precision", "chat", "org", "licence", "type"].some((id) => state.get(id)) || !$("panel").hidden) offer();
     if (document.activeElement !== $("q")) $("q").value = state.get("q") || "";
     for (const id of CHOICES) {
       if (id in of && state.get(id) && ![...$(id).options].some((one) => one.value === state.get(id))) $(id).append(make("option", state.get(id), { value: state.get(id) }));
@@ -440,7 +447,6 @@
       $("to").value = high === Infinity ? "" : high;
     }
     $("reset").hidden = $("link").hidden = ![...state].some(([name, value]) => value && !["open", "beside"].includes(name)); // which the heads have
-    $("csv").hidden = $("link").hidden || location.protocol === "file:"; // a page on a disk may not read the file beside it
     const isTinted = state.get("tint") !== "off";
     $("tint")?.setAttribute("aria-pressed", String(isTinted));
     for (const table of tables) table.classList.toggle("tinted", isTinted);
@@ -480,7 +486,11 @@
     $(id).addEventListener("input", () => soon(() => change({ size: $("from").value || $("to").value ? `${$("from").value}-${$("to").value}` : "" }, false)));
   }
   for (const id of CHOICES) $(id).addEventListener("change", () => change({ [id]: $(id).value }, true));
-  $("filters").addEventListener("toggle", show);
+  $("filters").addEventListener("click", () => {
+    $("panel").hidden = !$("panel").hidden;
+    $("filters").setAttribute("aria-expanded", String(!$("panel").hidden));
+    show();
+  });
   $("beside").addEventListener("change", () => change({ beside: $("beside").value === names[3] ? "" : $("beside").value }, true));
   for (const [id, step] of [["before", -2], ["after", 2]]) {
     $(id).addEventListener("click", () => {

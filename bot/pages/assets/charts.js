@@ -18,6 +18,19 @@
     },
   };
   const within = (share) => Math.min(1, Math.max(0, share));
+  const notes = [...document.querySelectorAll("#charts figcaption")].map((caption) => {
+    const note = make("small", "Pale: what the filter leaves out.");
+    caption.append(note);
+    return note;
+  });
+  const hrefOf = (row) => row.cells[1].querySelector("a").getAttribute("href");
+  const nameOf = (row) => row.cells[1].querySelector("bdi > span").textContent;
+  board.onShow((state) => { // the names of rows, and the lines of a forest
+    const isFiltered = board.isFiltered(state);
+    const now = new Set(board.rows().flatMap((row) => [hrefOf(row), nameOf(row)]));
+    for (const note of notes) note.hidden = !isFiltered;
+    for (const one of document.querySelectorAll("#charts svg > :is(a, .name)")) one.classList.toggle("pale", isFiltered && !now.has(one.getAttribute("href") ?? one.textContent));
+  });
   for (const svg of document.querySelectorAll("svg[data-x]")) {
     const { x: kind, low, high, least, most } = svg.dataset;
     const column = board.names.indexOf(kind);
@@ -47,7 +60,7 @@
       ring.setAttribute("cx", x);
       ring.setAttribute("cy", y);
       ring.setAttribute("visibility", "visible");
-      const link = make("a", board.text(row, 1), { href: row.cells[1].querySelector("a").getAttribute("href"), tabindex: "-1" });
+      const link = make("a", board.text(row, 1), { href: hrefOf(row), tabindex: "-1" });
       const where = `${board.text(row, column)}${kind === "size" ? " billion" : ""}`;
       tip.replaceChildren(link, make("br", ""), `${board.text(row, 2)}, rank ${board.text(row, 0)}; ${where}`);
       tip.hidden = false;

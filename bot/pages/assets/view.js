@@ -107,7 +107,7 @@
   };
   const MOST_EXPLAINED = 100; // rows that say why they are listed
   const explain = async (state) => {
-    if (state.get("rows") !== "look") return;
+    if (state.get("rows") !== "look" || !board.isFiltered(state)) return;
     await load("compare-data.js");
     for (const row of board.rows().slice(0, MOST_EXPLAINED)) {
       if (row.nextElementSibling?.matches(".opened")) continue;
