@@ -157,7 +157,7 @@ def test_a_row_of_sound_files_that_is_rejected_is_told(tmp_path: Path, capsys: p
     assert "borea" not in said
     assert "rejected tiny/acme/atlas-7b/unpinned-" in said
     assert ": indistinct-models: 2 files with different values of " in said
-    assert '; leave one out by "!in/b/x.json" in `paths` of bot.toml, or say by their folders which model it is' in said
+    assert '; leave one out by "!**/b/x.json" in `paths` of bot.toml, or say by their folders which model it is' in said
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from bot.service.watch.passes import settle_watches
 from tests.platforms.git.publisher import entry
 from tests.service.passes import settle
 from tests.service.stories import KEY, SETTINGS, Story
-from tests.variants import crossed
+from tests.variants import crossed, one_of
 from tests.world.git import Commit
 from tests.world.hub import Hub
 from tests.world.results import TINY, path_of, result
@@ -244,6 +245,54 @@ def test_a_change_from_another_folder_goes_by_request_and_names_the_first(hub: H
     merged = parse_entry(hub.file(story.target, f"entries/{KEY}.json") or b"")
     assert merged.average == pytest.approx(58.333, abs=0.001)
     assert story.settle() == []
+
+
+@pytest.mark.parametrize("form", one_of(["pull-request", "commit"]))
+@pytest.mark.parametrize("is_lost", one_of([False, True]))
+def test_the_files_of_others_take_no_row_from_main(hub: Hub, tmp_path: Path, form: str, *, is_lost: bool) -> None:
+    """Two files of one name with other weights make no row; the one that people reviewed stays."""
+    story = Story(hub, tmp_path, form=form)
+    story.hub.push(story.source, {path_of(): with_parameters(7_000_000_000)})
+    story.settle()
+    if form == "pull-request":
+        hub.merge(story.target, story.requests[0])
+    story.settle()
+    path = f"entries/{KEY}.json"
+    merged, requests = hub.file(story.target, path), len(story.requests)
+    assert merged is not None
+    story.push(with_parameters(1_000_000_000, date=1_790_000_100.0), path=f"mallory/{path_of()}")
+    if is_lost:
+        story.lose_state()
+
+    outcomes = story.settle()
+
+    assert (hub.file(story.target, path), len(story.requests)) == (merged, requests)
+    said = [one.text for one in outcomes if one.outcome == "rejected"]
+    assert len(said) == 1
+    assert said[0].startswith("indistinct-models: files with other weights are of one model by name")
+    assert said[0].endswith(f"; the row that is there stays, of its own files: {path_of()}")
+
+
+def test_a_row_of_which_the_own_file_becomes_faulty_goes_with_its_reason(story: Story) -> None:
+    """Two files of its folder hold other weights, and its own file is another by now."""
+    story.hub.push(story.source, {path_of(): with_parameters(7_000_000_000)})
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    other = path_of(time="2026-03-03T10-00-00.000000")
+    files = {path_of(): with_parameters(8_000_000_000), other: with_parameters(1_000_000_000, date=1_790_000_100.0)}
+    story.hub.push(story.source, files)
+    story.settle()
+
+    [request] = story.requests
+    assert request.title == f"Remove {KEY}"
+    assert "any more: the files are not accepted: indistinct-models." in request.description
+
+
+def with_parameters(count: int, **how: float) -> bytes:
+    """A result of a model with so many parameters."""
+    data = json.loads(result(**how))
+    return json.dumps(data | {"config": data["config"] | {"model_num_parameters": count}}).encode()
 
 
 def test_the_request_of_a_row_is_closed_where_the_declaration_has_another_id(story: Story, tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ from bot.evaluation.verdict import Repeat, Row
 
 IN_ONE_FOLDER = "keep the file that counts, or lay each in a folder of its own and check again"
 HINT = "say by their folders which model it is, here and in [[watches.identity]]: {mappings}"
-LEAVE_OUT = 'leave one out by "!{path}" in `paths` of bot.toml, or '
+LEAVE_OUT = 'leave one out by "!**/{path}" in `paths` of bot.toml, or '
 MOST_FOLDERS = 4  # that are named one by one
 
 
@@ -56,7 +56,7 @@ def indistinct_models(case: RowCase) -> Violations:
         where = "lie in folders of several" if pattern else "neither a date nor a commit tells them apart"
         mappings = _mappings(files, pattern, row.model.id) if pattern else []
         hint = HINT.format(mappings=" ".join(f"--model-name {shlex.quote(one)}" for one in mappings))
-        hint = LEAVE_OUT.format(path=files[-1]) + hint if len(mappings) > 1 else hint
+        hint = LEAVE_OUT.format(path=_where_they_differ(files)) + hint if len(mappings) > 1 else hint
         yield Violation(
             f"{counted(len(files), 'file')} with different values of {repeat.leaf_id} are of one model by name,"
             f" {shown(row.model.id)}, and {where}: {examples(files)}",
@@ -73,6 +73,13 @@ def _mappings(files: Sequence[str], pattern: str, model: str) -> list[str]:
     if pattern.endswith("*/") and not is_checkpoint(pattern) and len(folders) <= MOST_FOLDERS and is_sound:
         return named
     return [mapping_for(pattern, model)]
+
+
+def _where_they_differ(files: Sequence[str]) -> str:
+    """The last file's path from the first folder that tells it apart: so it ends whatever folder the paths start at."""
+    parts = [file.split("/") for file in files]
+    first = next(place for place, names in enumerate(zip(*parts, strict=False)) if len(set(names)) > 1)
+    return "/".join(parts[-1][first:])
 
 
 def mixed_in(row: Row) -> tuple[Repeat | None, str]:

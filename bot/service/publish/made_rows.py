@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
 from msgspec import structs
 
 from bot.errors import BotError, Unavailable
+from bot.evaluation.finding import examples
 from bot.evaluation.leaderboard import Leaderboard
 from bot.platforms.declarations import declaration_at, declaration_in
 from bot.platforms.source import is_wanted
 from bot.platforms.target import Target
 from bot.publishing.changes import why_rescored
-from bot.publishing.entries import Why, is_from
+from bot.publishing.entries import Why, is_from, parsed
 from bot.publishing.entry import Declared, Entry, Evidence, entry_path
 from bot.publishing.publication import CurrentState, Request
 from bot.publishing.row_requests import EDITED, NEW_FILES, OTHER_SOURCE
@@ -28,6 +30,7 @@ from bot.service.watch.outcome import Report
 
 NO_WAIVERS = "the discussions cannot be read, and this row may need a waiver that somebody gave there"
 UNREAD = "a file of this row could not be read yet, so nobody knows whether it still counts"
+STAYS = "the row that is there stays, of its own files: "
 FILES_GONE = "the files are gone from the source"
 MOST_DECLARATIONS_READ = 20  # to say why rows of one target are scored otherwise
 JUDGED_AT_ONCE = 50  # rows whose submissions are in memory together
@@ -91,32 +94,52 @@ class RowMaker:
         with_numbers = [row for row in rows if row.lead.status == "accepted" and row.measurements.present]
         of_sound_files = {row.key.text: row.findings for row in with_numbers}
         gone = {key: why_rejected(some) for key, some in of_sound_files.items() if key not in entries}
-        for key, why in (gone | dict(made.refused)).items():
-            self.report.say("rejected", key, why)
+        rejected = gone | dict(made.refused)
+        errors = {row.key.text: {one.rule for one in row.findings if one.is_error} for row in rows}
         looks = []
         for item in items:
+            key = item.subject
             try:
-                looks.append(self._make(item, submissions[item.subject], entries.get(item.subject)))
+                looks.append(self._make(item, submissions[key], entries.get(key), errors.get(key, set())))
             except Exception as failure:  # noqa: BLE001 - one row never stops the others; the report logs it
                 self.report.fail(item, failure)
+        stay = {one.key: one.entry for one in looks if one.entry is not None}
+        for key, why in rejected.items():
+            files = examples([file.path for file in stay[key].evidence]) if key in stay else ""
+            self.report.say("rejected", key, f"{why}; {STAYS}{files}" if files else why)
         return looks
 
-    def _make(self, item: Item, submissions: Sequence[StoredSubmission], entry: Entry | None) -> MadeRow:
+    def _make(
+        self, item: Item, submissions: Sequence[StoredSubmission], entry: Entry | None, errors: AbstractSet[str]
+    ) -> MadeRow:
+        """One row; `errors` are the rules that found an error in its files together."""
         key = item.subject
         if not self.context.has_waivers and any(one.status == "rejected" for one in submissions):
             raise Unavailable(self.context.source.name, NO_WAIVERS)
         before, state = self.standing(key)
         if entry is None and before is not None and not is_from(before, self.context.source.name):
             before = None  # this source must not remove a row of another source
+        if entry is None and before is not None and submissions:
+            entry = self._of_own_files(parsed(state.files.get(entry_path(key))) or before, submissions)
         if before is not None and self._is_unread(before, entry):
             raise Unavailable(self.context.source.name, UNREAD)
         path, own = entry_path(key), [state.request] if state.request is not None else []
         own = [one for one in own if says_withdrawn(one.text, path)]  # else a process ended before it gave the reason
         if entry is None and any(one.files.get(path, b"") is None for one in [*own, *self.shared]):
             before = None  # its removal waits in a request already, and is no new one
-        reason = self._reason(entry, before, submissions)
+        reason = self._reason(entry, before, submissions, errors)
         first = first_folder(entry, before) or named_first(entry, state.request)
         return MadeRow(item, entry, before, reason, first, state)
+
+    def _of_own_files(self, there: Entry, found: Sequence[StoredSubmission]) -> Entry | None:
+        """The row that the files of the one at the target make alone; None if they make none, or one is gone.
+
+        What people reviewed does not go because others pushed files beside it.
+        """
+        own = [one for one in found if one.parsed is not None and one.parsed.sha256 in hashes(there)]
+        if len(own) == len(found) or hashes(there) - {one.parsed.sha256 for one in own if one.parsed is not None}:
+            return None
+        return next((entry for entry in self.context.made(own).entries if entry.key == there.key), None)
 
     def _is_unread(self, before: Entry, entry: Entry | None) -> bool:
         """Tell whether a file that the row at the target has, and that it lacks now, waits to be read."""
@@ -125,7 +148,9 @@ class RowMaker:
         places = {place for path in missing for place in (path, folder_of(path))}
         return bool(places) and self.context.state.items.is_waiting("file", places)
 
-    def _reason(self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission]) -> str:
+    def _reason(
+        self, entry: Entry | None, before: Entry | None, found: Sequence[StoredSubmission], errors: AbstractSet[str]
+    ) -> str:
         """Why a row changes or goes."""
         if before is None:
             return ""
@@ -140,8 +165,8 @@ class RowMaker:
             is_same = hashes(before) == {one.parsed.sha256 for one in found if one.parsed is not None}
             why = self.why(before, None) if is_same else "the files are not accepted"
             verdicts = self.context.judge(found).verdicts
-            rules = sorted({one.rule for verdict in verdicts for one in verdict.findings if one.is_error})[:5]
-            return f"{why}: {', '.join(rules) or 'no sound number'}"
+            of_files = {one.rule for verdict in verdicts for one in verdict.findings if one.is_error}
+            return f"{why}: {', '.join(sorted(of_files | errors)[:5]) or 'no sound number'}"
         return self._gone_why(before)
 
     def _gone_why(self, before: Entry) -> str:
