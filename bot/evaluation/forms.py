@@ -22,8 +22,9 @@ class FormValue(DeclarationModel):
 
     The number is at `value`; or it is `right` of `of`, counts, with the `value` that the file has beside them if it has
     one; or it is made from `solved`, a list of ids, and `of`, a list or a number; or from `trials`, outcomes that
-    `reduce` makes one number. `question` tells which question a trial is of. `samples` is the number of questions
-    behind it, `stderr` its standard error, `interval` half of its 95 % confidence interval.
+    `reduce` makes one number, as it makes the counts of several runs. `question` tells which question a trial is of.
+    `samples` is the number of questions behind it, `stderr` its standard error, `interval` half of its 95 % confidence
+    interval.
     """
 
     value: Text | None = None
@@ -31,7 +32,7 @@ class FormValue(DeclarationModel):
     solved: Text | None = None
     trials: Text | None = None
     of: Count | None = None
-    reduce: Text = "mean"
+    reduce: Text | None = None
     question: Text | None = None
     leaf: Text
     metric: Text | None = None

@@ -248,6 +248,22 @@ def test_trials_are_reduced_without_bias(reduce: str, value: float) -> None:
     assert (leaf.samples, leaf.epochs) == (2, 4)
 
 
+def test_the_counts_of_several_runs_have_a_mean() -> None:
+    values = 'right = "runs[*].ok"\nof = "n"\nreduce = "mean"\nleaf = "all"\nunit = "percent"'
+    result = parse(one_form(values, 'model = "m"'), {"m": "a/b", "n": 40, "runs": [{"ok": 10}, {"ok": 30}]}).result
+    assert result is not None
+    leaf = result.leaves["all"]
+    error = 100 * (0.25 * 0.75 / 39) ** 0.5
+    assert leaf.numbers == {"score": 50.0, "score_stderr": pytest.approx(error)}
+    assert (leaf.samples, leaf.epochs) == (40, 2)
+    uneven = one_form(values.replace('"n"', '"runs.{k}.n"').replace("[*]", ".{k}"), 'model = "m"')
+    problem = parse(uneven, {"m": "a/b", "runs": [{"ok": 1, "n": 4}, {"ok": 3, "n": 5}]}).problem
+    assert problem is not None
+    assert "counts runs of 4, 5 questions" in problem.why
+    with pytest.raises(MalformedDeclaration, match="have a mean alone"):
+        one_form(values.replace('"mean"', '"pass@1"'), 'model = "m"')
+
+
 def test_single_trials_are_of_the_question_that_the_form_names() -> None:
     lines = b"\n".join(
         json.dumps({"task": task, "ok": ok}).encode() for task, ok in (("a", 1), ("a", 0), ("b", 1), ("b", 1))

@@ -18,10 +18,9 @@ from bot.evaluation.draft.form_rows import (
     sureness,
 )
 from bot.evaluation.draft.form_sets import is_set, set_level, set_places
-from bot.evaluation.draft.form_values import NAMED, DraftedValue, drafted_values
+from bot.evaluation.draft.form_values import NAMED, DraftedValue, drafted_values, numbers_in
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats.fields import precision, seconds
-from bot.evaluation.formats.numbers import number_of
 from bot.evaluation.places import as_text, key_text
 from bot.evaluation.toml_file import toml_text
 
@@ -32,6 +31,7 @@ MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
 ALIKE, SEVERAL = 5, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
 MOST_KEYS, DEEPEST_KEY = 300, 5
 UNWRITTEN = "left out, because a form cannot name keys with braces or of several lines"
+BESIDE = re.compile(r"\{\.([^{}.]+)\}")  # in a text, what stands beside a number
 PLACES = ("value", "right", "solved", "trials", "of", "samples", "stderr", "interval")
 NO_SCORES = "no scores by their keys, and left out; add [[formats.values]] for one that is"
 REVISIONS = ("revision", "model_sha", "model_revision", "sha", "commit_hash")
@@ -62,9 +62,8 @@ FIELDS: dict[str, tuple[tuple[str, ...], Callable[[str], bool]]] = {
 class DraftedForm:
     """A form for files, as the keys of its table; `models` are some of the names that it finds.
 
-    `unwritten` are keys of the files that no form can name, `unscored` those at the top of a measurement whose numbers
-    are not drafted; `other` is the form of files of another layout that have
-    the same tasks.
+    `unwritten` are keys of the files that no form can name, `unscored` the last keys of numbers that are not drafted;
+    `other` is the form of files of another layout that have the same tasks.
     """
 
     keys: Mapping[str, Any]
@@ -225,13 +224,9 @@ def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], f
             f"write {{/{others[0]}}} into each `leaf`; if of a model, into `model`"
         )
     unwritten = dict.fromkeys(key for row in rows.rows for key in _unwritten(row.value))
-    named = [re.compile(NAMED.sub(".+", re.sub(r"[^{}\w]", ".", one))) for one in _places_in(keys, values)]
-    numbers = dict.fromkeys(
-        place
-        for row in rows.rows
-        for place, text in _scalars(row.value, deepest=0)
-        if number_of(text)[0] is not None and not any(one.fullmatch(place) for one in named)
-    )
+    places = (one.replace("[*]", ".*").removeprefix(".") for one in _places_in(keys, values))
+    named = [re.compile(NAMED.sub(".+", re.sub(r"[^{}\w]", ".", one))) for one in places]
+    numbers = dict.fromkeys(one for one in numbers_in(rows) if not any(each.fullmatch(one) for each in named))
     models = tuple(way.distinct[:3])
     found = DraftedForm(
         keys,
@@ -241,7 +236,7 @@ def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], f
         len(rows.paths),
         files,
         unwritten=tuple(unwritten),
-        unscored=tuple(numbers),
+        unscored=tuple(dict.fromkeys(".".join(one.split(".")[-2:]) for one in numbers)),
         has_lines=rows.has_lines,
     )
     above = values[0].place.rpartition(".")[0]
@@ -304,7 +299,13 @@ def _places_in(keys: Mapping[str, Any], values: Sequence[DraftedValue]) -> Itera
     """The places in the table of a form, without the mark of one that may be missing."""
     of_values = [str(value.keys[key]) for value in values for key in PLACES if key in value.keys]
     said = [str(keys[key]) for key in (*FIELDS, "model") if key in keys and "{" not in str(keys[key])]
-    yield from (place.removesuffix("?") for place in (*of_values, *said, *keys.get("settings", ())))
+    beside = [
+        found
+        for value in values
+        for key in ("leaf", "metric", "question")
+        for found in BESIDE.findall(str(value.keys.get(key, "")))
+    ]
+    yield from (place.removesuffix("?") for place in (*of_values, *said, *beside, *keys.get("settings", ())))
 
 
 def _scalars(value: Any, place: str = "", depth: int = 0, deepest: int = 2) -> Iterator[tuple[str, str]]:

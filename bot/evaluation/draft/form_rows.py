@@ -34,6 +34,8 @@ OF_TASKS = frozenset({"task", "task_name", "tasks", "dataset", "dataset_name", "
 PRECISION_KEYS = ("precision", "dtype", "model_dtype", "torch_dtype")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 PATH_ID = re.compile(r"[\w.-]*[^\W_]__[^\W_][\w.-]*")  # an id in the name of a folder, such as acme__atlas-7b
+# Keys of what something is called, where the key of the object around says what it is: `system.label`.
+CALLED = frozenset({"label", "title", "name", "id", "slug", "key"})
 CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 NO_WORD = re.compile(r"[^a-z0-9]+")
 FILE_NAME = re.compile(r"\.(json|jsonl|ya?ml|csv|tsv|md|txt|html?|py|toml|gz|zip)$", re.IGNORECASE)
@@ -285,14 +287,31 @@ def is_name(text: str) -> bool:
     )
 
 
+def _is_constant(way: NamedRows, key: str) -> bool:
+    """Tell whether one text stands in all of several files: it is of them all, such as their layout, and no model.
+
+    A key that names models alone may say one in each of several files.
+    """
+    is_same = len(way.distinct) == 1 < len(way.rows.paths)
+    return (
+        is_same
+        and not way.model.startswith("{")
+        and (key not in MODEL_KEYS or not HUB_ID.fullmatch(way.distinct[0]))
+        and key not in OF_MODELS
+    )
+
+
 def sureness(way: NamedRows) -> float:
     """How likely the texts of a way are names of models: by the key, by ids of the Hub, or by the files' paths."""
     if not way.model:
         return UNNAMED
-    key = last_key(way.model)
-    if key in OF_TASKS or key in PRECISION_KEYS:
+    key, around = last_key(way.model), last_key(way.model.rpartition(".")[0])
+    if key in OF_TASKS or key in PRECISION_KEYS or _is_constant(way, key):
         return 2 * OTHER_TEXT
-    prior = len(MODEL_KEYS) - MODEL_KEYS.index(key) if key in MODEL_KEYS and not way.model.startswith("{") else 0
+    known = [one for one in (key, around if key in CALLED else "") if one in MODEL_KEYS]
+    prior = (
+        0 if way.model.startswith("{") else max((len(MODEL_KEYS) - MODEL_KEYS.index(one) for one in known), default=0)
+    )
     ids = sum(HUB_ID.fullmatch(one) is not None for one in way.distinct) / max(1, len(way.distinct))
     if way.level is not None:
         own = len(set(way.distinct)) == len({row.path for row in way.rows.rows})

@@ -29,7 +29,7 @@ from bot.evaluation.draft.scales import (
     is_speed,
     may_be_counts,
 )
-from bot.evaluation.formats.form_reading import outcome
+from bot.evaluation.formats.form_reading import RUNS, outcome
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
 
@@ -48,6 +48,7 @@ METRIC_KEYS = frozenset({"metric", "metric_name", "metric_id"})
 QUESTION = re.compile(
     r"(^|_)(question|sample|example|instance|problem|item|case|riddle|prompt|doc|query|eval|task)(_|$)"
 )
+PLAIN_ID = re.compile("id|uid|uuid|idx|index|key|number|nr|no")
 COUNTS = ("n", "samples", "num_samples", "n_samples", "num", "count", "total", "size", "num_examples", "n_examples",
           "support")  # fmt: skip
 SUMS = frozenset({"num", "count", "total", "size"})
@@ -67,6 +68,15 @@ NO_SCORE = re.compile(
     r"horizon|seasonality|confidence|possible|tier|threshold|cutoff|bootstrap|intensity|sentinel|dimensions?|context|"
     r"concurrency|multiplier|timeout|retries|costs?|price|pricing|usd|dollars?|seconds?|secs?|ms|minutes?|hours?|time|latency|duration|runtime|walltime|tokens?|min|log_?probs?|bytes|[kmg]i?b)(_|$)"
     r"|^(few_?)?shots?$"  # `mmlu_fewshot` is a score
+)
+# Times of an answer, which readers compare beside scores; a percentile or mean of them lies in an object of that name.
+LATENCY = re.compile(r"(^|_)(latency|latencies|p\d\d_(m?s|secs?|seconds))(_|$)")
+PERCENTILE = re.compile(r"p\d\d(_|$)|median(_|$)")
+# What went wrong in a run, and says of no answer how good it is.
+FAULT = re.compile(
+    r"((is|was|has|num|n)_)?(un(parse?able|parsed|readable)|parse_(errors?|failures?)|errors?|error(ed)?|fail(ed|ures?)|timeouts?|"
+    r"timed_out|refus(al|als|ed)|crash(ed|es)?|skipped|invalid|missing|aborted|truncated|exceptions?)"
+    r"(_to_\w+|_count|_total|_rate|_share)?"
 )
 RIGHT = re.compile(r"(^|_)(num_|n_)?(correct|right|passed|solved|resolved|successes|hits)(?=_|$)")
 OF = re.compile(r"(^|_)(num_|n_)?(total|count|n|all|asked|questions|samples|items|tasks)(?=_|$)")
@@ -189,11 +199,16 @@ class _Told:
     """What tells the elements of a list apart: texts beside their numbers, and which text is that of a question.
 
     `is_uneven` says that some questions have more elements than others, `has_runs` that a question has several.
+    `apart` is the question with the part that it is of, where parts have ids alike.
     """
 
     texts: tuple[str, ...] = ()
     question: str = ""
+    apart: str = ""
     parts: tuple[str, ...] = ()  # texts that several questions share, such as their domain
+    tasks: tuple[str, ...] = ()  # those of parts that are tasks of their own
+    runs: tuple[str, ...] = ()  # keys that number the runs
+    todo: str = ""
     is_uneven: bool = False
     has_runs: bool = False
     listed: frozenset[str] = frozenset()  # what the only text is in the elements
@@ -216,13 +231,15 @@ class _Way:
     listed: frozenset[str] = frozenset()  # these texts, where they are of one key
     seen: frozenset[str] = frozenset()
     count: str = ""  # the place of the number of questions in the object that holds this one
+    asked: str = ""  # the same, also where a list lies between
 
     def to(self, key: str) -> _Way:
         """The way on to a key; what stands beside a number is one object further out then."""
         told, questions = tuple(map(_out, self.told)), self.questions
         if questions is not None:
-            parts = tuple(map(_out, questions.parts))
-            questions = replace(questions, question=_out(questions.question), parts=parts)
+            parts, tasks = tuple(map(_out, questions.parts)), tuple(map(_out, questions.tasks))
+            question, apart = _out(questions.question), _out(questions.apart)
+            questions = replace(questions, question=question, apart=apart, parts=parts, tasks=tasks)
         return replace(self, place=_join(self.place, key_text(key)), told=told, questions=questions, count="")
 
     def to_any(self, keys: Sequence[str]) -> _Way:
@@ -276,7 +293,12 @@ def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) ->
         for row in way.rows.rows:
             _add_setup(setup, row.value, 0)
         found += [*_others(root, start, root.count / 2), *_others(setup, start, root.count / 2)]
-    return _apart(found[:MOST_VALUES])
+    return _apart(found[:MOST_VALUES]) if is_searched or not all(one.is_other for one in found) else []
+
+
+def numbers_in(rows: DraftedRows) -> Iterator[str]:
+    """The places of all numbers and outcomes in the rows; `*` is an element of a list."""
+    return (".".join(path) for path in sorted(_node_of(rows).paths()))
 
 
 @lru_cache(maxsize=2)
@@ -395,15 +417,21 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         _collect(node.inside[ANY], way.to_elements(_telling(node.lists)), found, is_searched=is_searched)
         return
     numbers = {key: one for key, one in node.inside.items() if one.is_number and not one.inside}
+    latencies = _latencies(numbers, way) if not is_searched else {}
     counted = list(_pairs(node))
     pairs = [(right, of) for right, of, is_given in counted if not is_given]
     scores = {
         key: one
         for key, one in numbers.items()
-        if _is_score(key, numbers, is_searched=is_searched) and not any(key == right for right, *_ in counted)
+        if _is_score(key, numbers, is_searched=is_searched)
+        and key not in latencies
+        and not any(key == right for right, *_ in counted)
     }
+    if any(any(one.numbers) for one in scores.values()):
+        scores = {key: one for key, one in scores.items() if any(one.numbers) or not FAULT.fullmatch(words_of(key))}
     if way.questions is not None:
-        found += _of_questions(node, way, way.questions, is_searched=is_searched)
+        runs = list(_of_runs(node, way, way.questions))
+        found += runs or _of_questions(node, way, way.questions, is_searched=is_searched)
     elif (
         len(scores) > 1
         and way.place
@@ -425,6 +453,7 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         less = {"higher_is_better": False} if _is_said_to_be_less(node) else {}
         values = [_value(one, way, key, numbers, said) for key, one in scores.items()]
         found += [replace(one, keys={**one.keys, **less}) for one in values]
+        found += latencies.values()
     if way.questions is None:
         found += [_of_counts(right, of, way, kind="right") for right, of in pairs]
         found += [_of_counts(key, of, way, kind="solved") for key, of in _solved(node)]
@@ -448,10 +477,10 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
             merged = _Node()
             for key in alike:
                 _merge(merged, groups[key])
-            _collect(merged, replace(way.to_any(alike), count=count), found, is_searched=is_searched)
+            _collect(merged, replace(way.to_any(alike), count=count, asked=count), found, is_searched=is_searched)
         else:
             for key in alike:
-                _collect(groups[key], replace(way.to(key), count=count), found, is_searched=is_searched)
+                _collect(groups[key], replace(way.to(key), count=count, asked=count), found, is_searched=is_searched)
 
 
 def _is_said_to_be_less(node: _Node) -> bool:
@@ -554,6 +583,43 @@ def _of_counts(right: str, of: str, way: _Way, kind: str) -> DraftedValue:
     return DraftedValue(keys, "", way.seen, listed=way.listed)
 
 
+def _of_runs(node: _Node, way: _Way, told: _Told) -> Iterator[DraftedValue]:
+    """The counts of right answers of several runs of the same questions: the mean of their quotients."""
+    last = words_of(way.place.removesuffix("[*]").rpartition(".")[2]).removesuffix("s")
+    if told.question or not (told.runs or last in RUNS):
+        return
+    inside = way.place.replace("[*]", ".{run}")
+    outer = " ".join((*way.told, *told.tasks))
+    pairs = [(right, _join(inside, key_text(of))) for right, of, _ in _pairs(node)]
+    alone = (
+        [key for key, one in node.inside.items() if RIGHT.search(words_of(key)) and _counts(one)] if way.asked else []
+    )
+    for right, of in pairs or [(key, way.asked) for key in alone]:
+        keys = {"right": _join(inside, key_text(right)), "of": of, "reduce": "mean"}
+        leaf = outer or _words(way.place) or words_of(right)
+        yield DraftedValue({**keys, "leaf": leaf, "metric": words_of(right)}, "", way.seen)
+
+
+def _counts(node: _Node) -> bool:
+    """Tell whether numbers are whole, and some are above 1."""
+    return node.is_number and all(number >= 0 and number % 1 == 0 for number in node.numbers) and max(node.numbers) > 1
+
+
+def _latencies(numbers: Mapping[str, _Node], way: _Way) -> dict[str, DraftedValue]:
+    """The times of answers by their keys: less is better, and they are no scores."""
+    around = words_of(way.place.rpartition(".")[2])
+    found = {}
+    for key, one in numbers.items():
+        words = words_of(key)
+        is_inside = LATENCY.search(around) is not None and (words in AVERAGES or PERCENTILE.match(words) is not None)
+        if LATENCY.search(words) or is_inside:
+            metric = f"{around}_{words}" if is_inside else words
+            leaf = " ".join((*way.told, metric))
+            keys = {**_value(one, way, key, {}).keys, "leaf": leaf, "metric": metric, "unit": "plain"}
+            found[key] = DraftedValue({**keys, "higher_is_better": False}, "", way.seen, is_other=True)
+    return found
+
+
 def _of_trials(node: _Node, way: _Way) -> Iterator[DraftedValue]:
     """The outcomes of questions by their names: lists of trials, or one outcome of each."""
     outcomes = {key: one for key, one in node.inside.items() if one.is_outcome and not one.numbers and not one.inside}
@@ -564,17 +630,17 @@ def _of_trials(node: _Node, way: _Way) -> Iterator[DraftedValue]:
 
 def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> Iterator[DraftedValue]:
     """The outcomes and parts of points of the questions, as trials: over all, and for each part where one looks."""
-    for key, one in node.inside.items():
-        is_scored = one.is_part and len(one.numbers) == one.count and NO_SCORE.search(words_of(key)) is None
-        if one.inside or not (one.is_outcome or is_scored):
-            continue
+    kept = {key: one for key, one in node.inside.items() if not one.inside and _is_graded(key, one)}
+    scored = {key: one for key, one in kept.items() if not FAULT.fullmatch(words_of(key)) and _is_ever_right(one)}
+    for key in scored or kept:
         place = _join(way.place, key_text(key))
         outer = " ".join(text for text in way.told)
-        question = {"question": told.question} if told.question else {}
-        for part in ("", *(told.parts if is_searched else ())):
+        named = told.question if is_searched else told.apart or told.question
+        question = {"question": named} if named else {}
+        for part in ("", *told.parts) if is_searched else (" ".join(told.tasks),):
             leaf = " ".join(filter(None, (outer, part))) or key
             metric = {"metric": key} if leaf != key else {}
-            yield DraftedValue({"trials": place, **question, "leaf": leaf, **metric})
+            yield DraftedValue({"trials": place, **question, "leaf": leaf, **metric}, told.todo)
             if is_searched and told.is_uneven and not part:  # ids of several domains may be alike: each line counts
                 yield DraftedValue({"trials": place, "leaf": f"{leaf} of each", "metric": key})
             if (
@@ -582,6 +648,17 @@ def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> 
             ):  # a table may count the last run of each question alone
                 last = place.replace("{question}[*]", "{question}[-1]")
                 yield DraftedValue({"trials": last, "leaf": f"{leaf} last run", "metric": key})
+
+
+def _is_graded(key: str, node: _Node) -> bool:
+    """Tell whether everything here says right or wrong, or is a part of all points."""
+    is_scored = node.is_part and len(node.numbers) == node.count and NO_SCORE.search(words_of(key)) is None
+    return node.is_outcome or is_scored
+
+
+def _is_ever_right(node: _Node) -> bool:
+    """Tell whether numbers are not all 0, which is what never happened."""
+    return not node.is_number or any(node.numbers)
 
 
 def _are_answers(node: _Node) -> bool:
@@ -655,22 +732,55 @@ def _telling(lists: Sequence[Sequence[Mapping[str, Any]]]) -> _Told:
     )
     others = [key for key in written if key not in known and not NO_SCORE.search(words_of(key))]
     texts = [key for key in (*known, *others) if _is_text(key, every)]
+    questions = [key for key in written if _is_question(key, every)]
     names, longest = [key for key in texts if not _is_measured(key, every)], max(map(len, some))
     for count in (1, 2, 3):
-        for keys in combinations(names[:6], count):
-            if longest <= MOST_NAMED and all(_differ(keys, one) for one in some) and not _is_question(keys, every):
+        for keys in combinations([key for key in names if key not in questions][:6], count):
+            if longest <= MOST_NAMED and all(_differ(keys, one) for one in some):
                 told = tuple(f"{{.{key_text(key)}}}" for key in keys)
                 found = (one.get(keys[0]) for elements in lists for one in elements) if count == 1 else ()
                 return _Told(told, listed=frozenset(text for text in found if isinstance(text, str)))
-    asked = next((key for key in written if _is_question((key,), every)), "")
-    counts = {key: len({as_text(one.get(key)) for one in every}) for key in texts if key != asked}
-    parts = [key for key, number in counts.items() if 1 < number <= MOST_PARTS and 3 * number <= len(every)]
+    return _answers(every, some, questions, texts)
+
+
+def _answers(
+    every: Sequence[Mapping[str, Any]],
+    some: Sequence[Sequence[Mapping[str, Any]]],
+    questions: Sequence[str],
+    texts: Sequence[str],
+) -> _Told:
+    """What tells answers apart: the question that with the number of the run makes each the only one of its task."""
+    counts = {key: len({as_text(one.get(key)) for one in every}) for key in dict.fromkeys((*texts, *questions))}
+    runs = [key for key in every[0] if words_of(key) in RUNS and all(as_text(one.get(key)) for one in every)]
+    shared = [key for key in texts if 1 < counts[key] <= MOST_PARTS and 3 * counts[key] <= len(every)]
+    of_tasks = [key for key in shared if words_of(key) in OF_ROWS and not _is_measured(key, every)]
+
+    def tells(*keys: str) -> bool:
+        return all(_differ((*keys, *runs), one) for one in some)
+
+    ways = [(key, tuple(one for one in of_tasks if one != key)) for key in questions]
+    sure = next((way for way in ways if tells(way[0], *way[1])), None)
+    several = ((one, way) for way in ways for one in shared if one != way[0] and one not in way[1])
+    in_part = None if sure else next(((one, way) for one, way in several if tells(one, way[0], *way[1])), None)
+    ids = [way for way in ways if way[0] not in of_tasks and not PLAIN_ID.fullmatch(words_of(way[0]))]
+    asked, tasks = sure or (in_part and in_part[1]) or next(iter(ids), ("", tuple(of_tasks)))
+    parts = [key for key in shared if key != asked]
     said = {key: f"{key} " if _is_measured(key, every) else "" for key in parts}  # "False" says nothing alone
-    told = tuple(f"{said[key]}{{.{key_text(key)}}}" for key in parts[:3])
     asked_in = [Counter(as_text(each[asked]) for each in one) for one in some] if asked else []
-    is_uneven = any(len(set(one.values())) > 1 for one in asked_in)
-    has_runs = any(len(one) > 1 for one in some)
-    return _Told((), f"{{.{key_text(asked)}}}" if asked else "", told, is_uneven, has_runs)
+    question = f"{{.{key_text(asked)}}}" if asked else ""
+    todo = ""
+    if runs and not asked:
+        todo = f"which question each answer is of: no key tells, so that those of each {runs[0]} count as further ones"
+    return _Told(
+        question=question,
+        apart=f"{{.{key_text(in_part[0])}}} {question}" if in_part else "",
+        parts=tuple(f"{said[key]}{{.{key_text(key)}}}" for key in parts[:3]),
+        tasks=tuple(f"{{.{key_text(key)}}}" for key in tasks),
+        runs=tuple(runs),
+        todo=todo,
+        is_uneven=any(len(set(one.values())) > 1 for one in asked_in),
+        has_runs=any(len(one) > 1 for one in some),
+    )
 
 
 def _is_text(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
@@ -685,19 +795,25 @@ def _is_measured(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
 
 def _differ(keys: Sequence[str], elements: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether the texts at keys tell all elements of a list apart."""
-    return len({tuple(one[key] for key in keys) for one in elements}) == len(elements)
+    return len({tuple(as_text(one.get(key)) for key in keys) for one in elements}) == len(elements)
 
 
-def _is_question(keys: Sequence[str], elements: Sequence[Mapping[str, Any]]) -> bool:
+def _is_question(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether a key names the question of each element, and elements have an outcome beside it."""
-    if (
-        len(keys) > 1
-        or not QUESTION.search(words_of(keys[0]))
-        or not all(as_text(one.get(keys[0])) for one in elements)
-    ):
+    words = words_of(key)
+    is_id = PLAIN_ID.fullmatch(words) is not None
+    if not (is_id or QUESTION.search(words)) or words in RUNS or not all(as_text(one.get(key)) for one in elements):
         return False
-    graded = (any(isinstance(value, bool) for value in one.values()) for one in elements)
-    return words_of(keys[0]).endswith("id") or all(graded)
+    return (words.endswith("id") and not is_id) or all(map(_has_outcome, elements))
+
+
+def _has_outcome(element: Mapping[str, Any]) -> bool:
+    """Tell whether an element says right or wrong, in a CSV file as a text."""
+    return any(
+        isinstance(one, bool) or (RIGHT.search(words_of(key)) and outcome(one) in {0, 1})
+        for key, one in element.items()
+        if not isinstance(one, list | dict)
+    )
 
 
 def _value(

@@ -39,7 +39,7 @@ WORD = re.compile(r"[\w-]+")
 PATH_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 MOST_NAMES, MOST_STARS = 6, 8  # of a pattern of paths
 # What goes with which kind of number.
-WITH = {"of": ("right", "solved"), "reduce": ("trials",), "question": ("trials",)}
+WITH = {"of": ("right", "solved"), "reduce": ("trials", "right"), "question": ("trials",)}
 
 
 class Value(msgspec.Struct, frozen=True, gc=False):
@@ -48,7 +48,8 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     `kind` is value, right, solved or trials, `place` where that is; `check` is the value beside counts that give it.
     `errors` are the places of what says how exact it is, each with how many standard errors that is. `naming` are the
     remembered names in leaf and metric; where these are all that leaf and metric are made of, it `is_named_by_place`.
-    `most` is the number of the unit that stands for all right, 0 where none does.
+    `most` is the number of the unit that stands for all right, 0 where none does. `reduce` says how trials, or the
+    counts of several runs, are made one number; "" where nothing does.
     """
 
     kind: str
@@ -190,10 +191,12 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
     kind = _kind(data)
     place = parse_place(data[kind])
     names = known | place.names
-    reduce = data.get("reduce", "mean")
+    reduce = data.get("reduce", "mean" if kind == "trials" else "")
     unit = data.get("unit", "fraction")
-    metric = data.get("metric") or ("score" if reduce == "mean" else reduce)
-    if REDUCE.fullmatch(reduce) is None:
+    metric = data.get("metric") or ("score" if reduce in {"", "mean"} else reduce)
+    if kind == "right" and reduce not in {"", "mean"}:
+        raise ValueError(f"reduce = {reduce!r}: counts of several runs have a mean alone")
+    if reduce and REDUCE.fullmatch(reduce) is None:
         raise ValueError(f"reduce = {reduce!r}: write mean, pass@k or pass^k with a number for k")
     if kind == "trials" and PASS.fullmatch(metric) and metric != reduce:
         raise ValueError(f"metric = {metric!r} is not what reduce = {reduce!r} gives")

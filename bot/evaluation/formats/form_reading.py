@@ -44,6 +44,23 @@ HALF = 1.96  # standard errors of half a 95 % interval
 RIGHT = frozenset({"pass", "passed", "success", "correct", "right", "resolved", "true", "yes"})
 WRONG = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "unresolved", "false", "no", "error", "timeout"})
 SWITCH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+# What a line calls the run that it is of: with the question it tells an answer from others.
+RUNS = frozenset(
+    {
+        "seed",
+        "run",
+        "run_id",
+        "trial",
+        "trial_id",
+        "repeat",
+        "repetition",
+        "attempt",
+        "epoch",
+        "rollout",
+        "iteration",
+        "replicate",
+    }
+)
 EACH_LINE = parse_place("[*]")
 MEND = "mend the file; where all files are so, mend the form in the declaration"
 EVENLY = "run each question equally often, or take one run of each in the form, such as the last, runs[-1]"
@@ -114,6 +131,7 @@ class MeasuredRows(msgspec.Struct, gc=False):
     pointer: str
     rows: list[Any] = []
     trials: dict[int, PooledTrials] = {}
+    runs: dict[int, dict[tuple[str, str], list[ReadNumber]]] = {}
     leaves: dict[str, LeafSeen] = {}
     misread: list[Misread] = []
 
@@ -192,6 +210,8 @@ class FormReader:
         for self.measured in by_key.values():
             for number, pooled in self.measured.trials.items():
                 self._reduce(self.form.values[number], pooled)
+            for number, runs in self.measured.runs.items():
+                self._average(self.form.values[number], runs)
         self._doubt_small_percentages()
         results = [self._result(one) for one in by_key.values()]
         if not any(one.leaves for one in results):
@@ -297,6 +317,11 @@ class FormReader:
         found = [one for match in matches if (one := self._of_match(value, match)) is not None]
         if value.unit == "percent" and value.kind == "value":
             self.percentages.setdefault(number, []).append((self.measured, found))
+        if value.kind == "right" and value.reduce:
+            runs = self.measured.runs.setdefault(number, {})
+            for one in found:
+                runs.setdefault((one.leaf, one.metric), []).append(one)
+            return
         for one in found:
             self._keep(value, one)
 
@@ -407,6 +432,24 @@ class FormReader:
                 self._leaf(named[0]).epochs = min(map(len, answered))
                 self._note_error(value, named, answered)
                 self._keep(value, ReadNumber(*named, mean * value.scale, match, len(answered)))
+
+    def _average(self, value: Value, runs: Mapping[tuple[str, str], Sequence[ReadNumber]]) -> None:
+        """Make the counts of several runs of the same questions one number for each leaf and metric: their mean.
+
+        Its standard error is the mean of theirs: that of runs that answer each question alike, and never too small.
+        """
+        for named, numbers in runs.items():
+            first, sizes = numbers[0], {one.samples or 0 for one in numbers}
+            if len(sizes) > 1:
+                why = f"counts runs of {examples([f'{one:,}' for one in sorted(sizes)])} questions"
+                self.say(value.place.text, f"{why}; their mean needs runs of the same questions", first.match)
+                continue
+            shares, size = [one.value / value.scale for one in numbers], sizes.pop()
+            if not value.errors and size > 1:
+                error = fsum(sqrt(one * (1 - one) / (size - 1)) for one in shares) / len(shares)
+                self._leaf(named[0]).numbers[f"{named[1]}_stderr"] = error * value.scale
+            self._leaf(named[0]).epochs = len(numbers)
+            self._keep(value, ReadNumber(*named, fsum(shares) / len(shares) * value.scale, first.match, size))
 
     def _question(self, value: Value, match: Match) -> str | None:
         """What tells the question of a trial: its text in the form, else the names that neither leaf nor metric has.
