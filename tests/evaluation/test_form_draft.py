@@ -513,6 +513,20 @@ def test_key_figures_have_the_direction_that_their_names_say_and_what_is_no_meas
          "p95_latency", "hallucinations"), False)  # fmt: skip
 
 
+def test_errors_rank_models_where_a_share_of_something_and_times_stand_beside_them() -> None:
+    """As reports of speech recognition, which have how long a run took, and how much of a text is in one script."""
+    files = {}
+    for number in range(4):
+        errors = {"wer": 0.35 + number / 8, "cer": 0.12 + number / 9}
+        beside = {"wall_s": 17.5 + number, "latin_ratio": 0.75 + number / 40, "p95": 4.5 + number}
+        files[f"{number}.json"] = {"model": f"acme/atlas-{number}b", "n": 50, **errors, **beside}
+    made = DeclaredForm.model_validate(next(draft_forms(as_bytes(files))).table).format
+    parsed = [parse_submission(path, {"": data}, forms=[made]).result for path, data in as_bytes(files).items()]
+    draft = draft_of([one for one in parsed if one is not None])
+    assert {task.keys["id"]: task.keys.get("higher_is_better") for task in draft.tasks} == {"wer": False, "cer": False}
+    assert [one["id"] for one in draft.columns] == ["latin_ratio"]
+
+
 def test_a_file_says_that_less_is_better_and_the_number_of_pairs_around_its_metrics() -> None:
     files: Files = {}
     for number, name in enumerate(MODELS):

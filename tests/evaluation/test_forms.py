@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from math import sqrt
 from typing import Any
 
 import pytest
@@ -66,7 +67,8 @@ def judged(board: Leaderboard, value: Any, path: str = "results.json") -> Judgem
 
 def numbers(parsed: Parsed) -> dict[str, dict[str, Any]]:
     assert parsed.result is not None, parsed.problem
-    return {name: dict(leaf.numbers) for name, leaf in parsed.result.leaves.items()}
+    leaves = parsed.result.leaves.items()
+    return {name: {key: one for key, one in leaf.numbers.items() if "_stderr" not in key} for name, leaf in leaves}
 
 
 def faults(judgement: Judgement) -> list[tuple[str, str, str]]:
@@ -191,7 +193,7 @@ def test_counts_give_a_value_with_its_samples_and_are_held_against_the_value_bes
     board = one_form('right = "right"\nof = "total"\nvalue = "accuracy"\nleaf = "a"\nmetric = "acc"', 'model = "m"')
     result = parse(board, {"m": "a/b", "right": 3, "total": 4, "accuracy": 0.75}).result
     assert result is not None
-    assert (result.leaves["a"].numbers, result.leaves["a"].samples) == ({"acc": 0.75}, 4)
+    assert (result.leaves["a"].numbers, result.leaves["a"].samples) == ({"acc": 0.75, "acc_stderr": 0.25}, 4)
     result = parse(board, {"m": "a/b", "right": 3, "total": 4, "accuracy": 0.8}).result
     assert result is not None
     assert result.leaves["a"].contradicted == {"acc": "accuracy beside its counts is 0.8"}
@@ -211,6 +213,26 @@ def test_a_count_is_whole_and_not_below_zero(number: float | str, why: str) -> N
     problem = parse(board, {"m": "a/b", "n": number}).problem
     assert problem is not None
     assert why in problem.why
+
+
+@pytest.mark.parametrize(
+    ("value", "has_error"),
+    [
+        ('value = "v"\nleaf = "accuracy"', True),
+        ('value = "v"\nleaf = "a"\nmetric = "exact_match"', True),
+        ('value = "v"\nleaf = "a"\nmetric = "pass@1"', False),  # of several answers to each question
+        ('value = "v"\nleaf = "a"\nmetric = "f1"', False),
+        ('value = "v"\nleaf = "accuracy"\ninterval = "ci"', False),  # the file's own
+    ],
+)
+def test_a_share_of_right_answers_among_so_many_has_a_standard_error(value: str, *, has_error: bool) -> None:
+    """Rounded shares, too, which are no whole number of right answers."""
+    board = one_form(f'{value}\nunit = "percent"\nsamples = "n"', 'model = "m"')
+    result = parse(board, {"m": "a/b", "v": 84.17, "n": 120, "ci": None}).result
+    assert result is not None
+    (leaf,) = result.leaves.values()
+    errors = [one for key, one in leaf.numbers.items() if key.endswith("_stderr")]
+    assert errors == ([pytest.approx(100 * sqrt(0.8417 * 0.1583 / 119))] if has_error else [])
 
 
 def test_lists_of_solved_ids_give_a_value() -> None:
@@ -445,7 +467,7 @@ PUBLIC = {
     "swe-bench": (
         "atlas.run.json",
         {"total_instances": 8, "submitted_instances": 4, "resolved_instances": 2, "resolved_ids": ["a", "b"]},
-        ("", "swe-bench", {"resolved": 0.25}, 8),
+        ("", "swe-bench", {"resolved": 0.25, "resolved_stderr": sqrt(0.25 * 0.75 / 7)}, 8),
     ),
     "terminal-bench": (
         "results/core@0.1/20250711_agent/run1/results.json",
@@ -455,7 +477,7 @@ PUBLIC = {
             "accuracy": 0.5,
             "results": [{"task_id": "a", "is_resolved": True}, {"task_id": "b", "is_resolved": None}],
         },
-        ("20250711_agent", "core@0.1", {"accuracy": 0.5}, 2),
+        ("20250711_agent", "core@0.1", {"accuracy": 0.5, "accuracy_stderr": 0.5}, 2),
     ),
     "olmo-eval": (
         "metrics.json",

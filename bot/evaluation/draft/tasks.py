@@ -148,7 +148,8 @@ def draft_of(
         scores = [one for one in known if not is_beside(one)]
         if not any(map(_is_surely_more, scores)):  # an unknown metric beside errors may be one
             uncounted = [one for one in known if not _may_be_count(one)]
-            scores = uncounted or [one for one in known if not is_mere_count(one)]
+            sure = [one for one in uncounted if not _is_share_of_anything(one)]
+            scores = sure or uncounted or [one for one in known if not is_mere_count(one)]
         if known and not scores:
             raise CallError(f"{NO_RANK}: {examples([one.name for one in known])}")
         faults = [one for one in known if says_less(one) and _is_varied(one) and share_of(one.leaves[0])]
@@ -301,8 +302,14 @@ def names_of(column: DraftColumn) -> tuple[str, ...]:
 def _is_surely_more(column: DraftColumn) -> bool:
     """Tell whether more of a column is better by what is known of its metric; a key without one is that of a task."""
     metric = column.leaves[0].metrics[0].name
-    is_known = metric == UNNAMED or kind_of(metric) is not None
-    return not column.is_own or is_known or is_named_score(column.title, column.name, metric)
+    is_known = not _is_share_of_anything(column) if metric == UNNAMED else kind_of(metric) is not None
+    return not column.is_own or is_known or says_more(*names_of(column))
+
+
+def _is_share_of_anything(column: DraftColumn) -> bool:
+    """Tell whether a name says that this is a share, and nothing whether more or less of it is better."""
+    names = names_of(column)
+    return column.is_own and is_named_score(*names) and not says_more(*names) and not says_less(column)
 
 
 def says_less(column: DraftColumn) -> bool:

@@ -19,6 +19,7 @@ from bot.evaluation.formats.content import Document
 from bot.evaluation.formats.fields import LARGEST, release, seconds, setting
 from bot.evaluation.formats.format import MAX_ROWS, NAME, check_rows
 from bot.evaluation.formats.numbers import is_placeholder, number_of
+from bot.evaluation.metric_kinds import kind_of
 from bot.evaluation.places import FilePlace, Match, NamedText, Shape, Visits, as_text, parse_place, shape_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Misread, Model, Result
 
@@ -36,6 +37,8 @@ NOT_MEASURED = (-1, 999)  # what some tools write where nothing was measured
 PASS = re.compile(r"pass(?P<how>[@^])(?P<k>[1-9]\d{0,3})")
 MOST_TRIALS = 1_000_000
 MOST_BESIDE = 10_000  # numbers beside others that are kept while a row is read
+OF_SEVERAL = re.compile(r"[@^]|_at_|^pass_")  # metrics of several answers to each question, which may count in part
+UNNAMED = "score"  # the metric that a form does not name
 FEWEST_SMALL = 3  # percentages of one measurement that are doubted where others in the file are larger
 MOST_MISREAD = 20  # that one result lists
 MOST_UNREAD, SHORT = 40, 8  # fields that no place of the form names, and digits of the digest of each
@@ -451,6 +454,17 @@ class FormReader:
             self._leaf(named[0]).epochs = len(numbers)
             self._keep(value, ReadNumber(*named, fsum(shares) / len(shares) * value.scale, first.match, size))
 
+    def _note_error_of_share(self, value: Value, one: ReadNumber, samples: int) -> None:
+        """The standard error of a share of right answers among so many, where no place of the form gives it."""
+        kind = kind_of(one.leaf if one.metric == UNNAMED else one.metric)
+        is_once = value.kind == "value" and not OF_SEVERAL.search(one.metric)
+        is_named = is_once and kind is not None and kind.zeros_and_ones
+        is_of_answers = is_named or value.kind in {"right", "solved"}
+        share = one.value / value.scale
+        if is_of_answers and not value.errors and value.most and samples > 1 and 0 <= share <= 1:
+            error = sqrt(share * (1 - share) / (samples - 1)) * value.scale
+            self._leaf(one.leaf).numbers.setdefault(f"{one.metric}_stderr", error)
+
     def _question(self, value: Value, match: Match) -> str | None:
         """What tells the question of a trial: its text in the form, else the names that neither leaf nor metric has.
 
@@ -548,6 +562,7 @@ class FormReader:
             samples = found if samples is None else samples
         if samples is not None:
             leaf.samples.add(samples)
+            self._note_error_of_share(value, one, samples)
         for place, errors in value.errors:
             error = self._beside(place, one.match, "a standard error")
             if error is not None:
