@@ -286,6 +286,30 @@ def test_the_counts_of_several_runs_have_a_mean() -> None:
         one_form(values.replace('"mean"', '"pass@1"'), 'model = "m"')
 
 
+def test_an_answer_that_stands_twice_is_a_fault_which_names_question_run_and_lines() -> None:
+    values = 'trials = "ok"\nquestion = "{.q}"\nleaf = "all"'
+    board = one_form(values, 'files = "*.csv"\nmodel = "m"')
+    lines = "m,q,seed,ok\n" + "".join(f"a/b,q{number},{seed},1\n" for number in range(6) for seed in (1, 2))
+    assert numbers(parse(board, lines.encode(), "board.csv"))["all"]["score"] == 1.0
+    problem = parse(board, (lines + "\na/b,q3,2,0\n").encode(), "board.csv").problem
+    assert problem is not None
+    assert "ok has question q3 of run 2 twice, at line 9 and line 15" in problem.why
+    unnumbered = "m,q,ok\n" + "".join(f"a/b,q{number},1\n" for number in range(6))
+    problem = parse(board, (unnumbered + "a/b,q3,1\n").encode(), "board.csv").problem
+    assert problem is not None
+    assert "has question q3 twice, at line 5 and line 8" in problem.why
+    result = parse(board, (unnumbered + "a/b,q3,0\n").encode(), "board.csv").result  # another answer may be a run
+    assert result is not None
+    assert "up to 2 of others, such as q3 (line 8)" in result.misread[0].why
+
+
+def test_a_csv_file_that_ends_in_the_middle_of_a_line_is_truncated() -> None:
+    board = one_form('value = "score"\nleaf = "all"', 'files = "*.csv"\nmodel = "m"')
+    problem = parse(board, b"m,part,score\na/b,x,0.5\na/c,y,0.25\na/d,z", "board.csv").problem
+    assert problem is not None
+    assert "is truncated: its last line, 4, ends after 2 of 3 cells" in problem.why
+
+
 def test_single_trials_are_of_the_question_that_the_form_names() -> None:
     lines = b"\n".join(
         json.dumps({"task": task, "ok": ok}).encode() for task, ok in (("a", 1), ("a", 0), ("b", 1), ("b", 1))
@@ -321,7 +345,7 @@ def test_each_question_counts_once_however_often_it_was_run() -> None:
         assert result is not None
         assert result.leaves["all"].numbers["score"] == pytest.approx((1 / 3 + 1) / 2)
         (unequal,) = result.misread
-        assert unequal.why == "has 1 trial of some questions and up to 3 of others; each question counts once"
+        assert unequal.why.startswith("has 1 trial of some questions and up to 3 of others, such as q1 (/runs/q1/1/ok)")
         assert not unequal.is_error
         assert "runs[-1]" in unequal.hint
     last = parse(one_form(values.replace("[*]", "[-1]"), 'model = "m"'), file).result

@@ -39,10 +39,11 @@ TWICE = "Detected duplicate key"  # how the error of the decoder begins
 
 @dataclass
 class Document:
-    """The values of a file; `has_lines` says that they are a list of its lines."""
+    """The values of a file; `has_lines` says that they are a list of its lines, `lines` where each begins."""
 
     value: Any
     has_lines: bool = False
+    lines: tuple[int, ...] = ()
 
     @cached_property
     def shape(self) -> Shape:
@@ -50,7 +51,7 @@ class Document:
         return shape_of(self.value)
 
 
-def csv_rows(data: bytes) -> list[dict[str, str]]:
+def csv_rows(data: bytes) -> Document:
     """The lines of a CSV file as objects by the names of its columns. Raises MalformedResult."""
     try:
         text = data.decode("utf-8-sig")
@@ -60,20 +61,29 @@ def csv_rows(data: bytes) -> list[dict[str, str]]:
     mark = max((",", ";", "\t"), key=head.count)
     if text.count(mark) + text.count("\n") > MAX_VALUES:
         raise MalformedResult(f"has more than {MAX_VALUES:,} cells; more are not read")
+    reader, begin = csv.reader(StringIO(text, newline=""), delimiter=mark, strict=True), 1
+    found: dict[int, list[str]] = {}  # by the number of the line at which each begins
     try:
-        lines = list(csv.reader(StringIO(text, newline=""), delimiter=mark, strict=True))
+        for line in reader:
+            found |= {begin: line} if any(line) else {}
+            begin = reader.line_num + 1
     except csv.Error as error:
         raise MalformedResult(f"is not CSV: {error}") from None
-    lines = [line for line in lines if any(line)]
-    if not lines:
+    if not found:
         raise MalformedResult("is empty")
+    numbers, lines = tuple(found), list(found.values())
     names = [name.strip() for name in lines[0]]
     if twice := [name for name, count in Counter(names).items() if count > 1]:
         raise MalformedResult(f"has two columns {shown(twice[0])}", line=1)
-    for number, line in enumerate(lines[1:], 2):
+    for number, line in zip(numbers[1:], lines[1:], strict=True):
         if len(line) > len(names):
             raise MalformedResult(f"has a line of {len(line)} cells under {len(names)} columns", line=number)
-    return [dict(zip(names, map(str.strip, line), strict=False)) for line in lines[1:]]
+    is_cut = len(lines[-1]) < len(names) and all(len(line) == len(names) for line in lines[:-1])
+    if is_cut and len(lines) > 2 and not text.endswith("\n"):
+        why = f"is truncated: its last line, {numbers[-1]:,}, ends after {len(lines[-1])} of {len(names)} cells"
+        raise MalformedResult(why, line=numbers[-1])
+    rows = [dict(zip(names, map(str.strip, line), strict=False)) for line in lines[1:]]
+    return Document(rows, has_lines=True, lines=numbers[1:])
 
 
 def parse_yaml(data: bytes) -> Any:
@@ -197,26 +207,26 @@ class Content:
         """The first file as its name and its beginning say: JSON, JSON lines, CSV or YAML. Raises MalformedResult."""
         name = self.path.lower()
         if name.endswith(TABLES):
-            return Document(csv_rows(self.data), has_lines=True)
+            return csv_rows(self.data)
         if name.endswith(YAML):
             return Document(parse_yaml(self.data))
         if name.endswith(JSON_LINES):
-            return Document(self._lines(), has_lines=True)
+            return self._lines()
         is_lines = self.has_lines and self.data.lstrip()[len(self.first_line) :].lstrip().startswith(b"{")
-        return Document(self._lines(), has_lines=True) if is_lines else Document(self.value)
+        return self._lines() if is_lines else Document(self.value)
 
-    def _lines(self) -> list[Any]:
+    def _lines(self) -> Document:
         """The values of the lines. Raises MalformedResult with the line that is none."""
         if count_values(self.data) > MAX_VALUES:
             raise MalformedResult(f"holds more than {MAX_VALUES:,} JSON values; more are not read")
-        found = []
+        found: dict[int, Any] = {}
         for number, line in enumerate(self.data.splitlines(), 1):
             if line.strip():
                 try:
-                    found.append(self.decode(f"line {number}", line))
+                    found[number] = self.decode(f"line {number}", line)
                 except MalformedResult as error:
                     raise MalformedResult(f"has a line that {error.why}", line=number) from None
-        return found
+        return Document(list(found.values()), has_lines=True, lines=tuple(found))
 
     def json(self, name: str) -> Any:
         """One file of a run's folder as plain JSON values. Raises MalformedResult, which then names the file."""

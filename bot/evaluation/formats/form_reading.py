@@ -43,6 +43,7 @@ FEWEST_SMALL = 3  # percentages of one measurement that are doubted where others
 MOST_MISREAD = 20  # that one result lists
 MOST_UNREAD, SHORT = 40, 8  # fields that no place of the form names, and digits of the digest of each
 TOLERANCE = 1e-6  # of a value beside the counts that it is made of, relative above 1
+TWICE = "take one of the two away; where both count, say by a key such as `run` which is which"
 HALF = 1.96  # standard errors of half a 95 % interval
 RIGHT = frozenset({"pass", "passed", "success", "correct", "right", "resolved", "true", "yes"})
 WRONG = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "unresolved", "false", "no", "error", "timeout"})
@@ -117,10 +118,13 @@ class PooledTrials(msgspec.Struct, gc=False):
     """The trials of one part of the form in all rows of a measurement: by leaf and metric, then by question.
 
     `first` is where those of a leaf and metric begin, with the row; a trial that is no outcome spoils them all.
+    `answers` are single ones by question and run, `again` those of a question and run that has one.
     """
 
     questions: dict[tuple[str, str], dict[str, list[float]]] = {}
     first: dict[tuple[str, str], tuple[Match, Match]] = {}
+    answers: dict[tuple[str, str], dict[tuple[str, ...], Match]] = {}
+    again: dict[tuple[str, str], list[tuple[tuple[str, ...], Match, Match]]] = {}
     is_spoiled: bool = False
 
 
@@ -422,7 +426,41 @@ class FormReader:
                 pooled.is_spoiled = True
                 continue
             pooled.first.setdefault(named, (match, self.row))
+            if not isinstance(match.value, list):
+                self._note_again(pooled, named, question, match)
             pooled.questions.setdefault(named, {}).setdefault(question, []).extend(trials)
+
+    def _note_again(self, pooled: PooledTrials, named: tuple[str, str], question: str, match: Match) -> None:
+        """Remember a single answer, by what its line calls the question and the run, or that there is one already."""
+        around = match.around[0] if match.around else {}
+        runs = [as_text(one) for key, one in around.items() if key.lower() in RUNS]
+        answer = (question, *runs)
+        first = pooled.answers.setdefault(named, {}).setdefault(answer, match)
+        if first is not match and first.around[0] is not around:
+            pooled.again.setdefault(named, []).append((answer, first, match))
+
+    def _is_twice(self, value: Value, pooled: PooledTrials, named: tuple[str, str]) -> bool:
+        """Tell whether answers stand there twice, which is noted: the same lines, or two of one question and run.
+
+        Where that is so of many, something else tells them apart.
+        """
+        again, answers = pooled.again.get(named, []), pooled.answers.get(named, {})
+        numbered = len({answer[1:] for answer in answers}) > 1
+        has_lines = bool(self.document.lines)  # the elements of a list may be alike
+        sure = [one for one in again if numbered or (has_lines and one[1].around[0] == one[2].around[0])]
+        if not sure or 2 * len(again) > len(answers):
+            return False
+        (question, *runs), first, second = sure[0]
+        run = f" of run {', '.join(runs)}" if runs else ""
+        more = f", and {len(sure) - 1:,} more" if len(sure) > 1 else ""
+        where = f"{self._line(first)} and {self._line(second)}"
+        self.say(value.place.text, f"has question {shown(question)}{run} twice, at {where}{more}", second, hint=TWICE)
+        return True
+
+    def _line(self, match: Match) -> str:
+        """Where a match lies, as a person counts the lines of a file."""
+        first = match.where.split("/")[1] if self.document.lines else ""
+        return f"line {self.document.lines[int(first)]:,}" if first.isdecimal() else match.where
 
     def _reduce(self, value: Value, pooled: PooledTrials) -> None:
         """Make the trials of a measurement one number for each leaf and metric; none where one is no outcome."""
@@ -430,7 +468,13 @@ class FormReader:
             answered = [trials for trials in questions.values() if trials]
             match, row = pooled.first[named]
             self.begin(row)
-            mean = self._reduced(value, answered, match)
+            if self._is_twice(value, pooled, named):
+                continue
+            often = max(questions, key=lambda one: len(questions[one]), default="")
+            last = next(
+                (f" ({self._line(second)})" for (one, *_), _, second in pooled.again.get(named, ()) if one == often), ""
+            )
+            mean = self._reduced(value, answered, match, f"{shown(often)}{last}")
             if mean is not None:
                 self._leaf(named[0]).epochs = min(map(len, answered))
                 self._note_error(value, named, answered)
@@ -476,16 +520,18 @@ class FormReader:
                 self.say(value.question.text, f"has nothing at {lacks}", match)
             return None if lacks else text
         free = value.place.names - value.leaf.names - value.metric.names
+        if len(free) == 1:
+            return match.names[min(free)]
         return repr(sorted((name, match.names[name]) for name in free)) if free else match.where
 
-    def _reduced(self, value: Value, answered: Sequence[Sequence[float]], match: Match) -> float | None:
-        """One number of the trials of each question."""
+    def _reduced(self, value: Value, answered: Sequence[Sequence[float]], match: Match, often: str) -> float | None:
+        """One number of the trials of each question; `often` is one with most."""
         if not answered:
             self.say(value.place.text, "has no trial", match)
             return None
         how, fewest, most = PASS.fullmatch(value.reduce), min(map(len, answered)), max(map(len, answered))
         if fewest < most:
-            why = f"has {counted(fewest, 'trial')} of some questions and up to {most:,} of others"
+            why = f"has {counted(fewest, 'trial')} of some questions and up to {most:,} of others, such as {often}"
             self.say(value.place.text, f"{why}; each question counts once", match, is_error=False, hint=EVENLY)
         if how is not None and fewest < int(how["k"]):
             why = f"has a question with {counted(fewest, 'trial')}; {value.reduce} needs {how['k']} of each"
