@@ -482,10 +482,11 @@ def kpis(number: int) -> Files:
     """One file of key figures, as boards of assistants and of transcription keep them."""
     more = {"accuracy": 0.5, "win_rate": 0.25, "solve_rate": 0.4}
     less = {"halluc_rate": 0.05, "toxicity_score": 0.1, "wer": 0.2, "val_loss": 1.5, "rmse": 4.5, "brier": 0.2,
-            "attack_success_rate": 0.3, "false_alarm_rate": 0.1, "p95_latency": 1.5, "hallucinations": 3}  # fmt: skip
-    unsure = {"bias_score": 0.3, "refusal_rate": 0.2, "dropout_rate": 0.1}
+            "attack_success_rate": 0.3, "false_alarm_rate": 0.1, "p95_latency": 1.5, "avg_severity": 0.25,
+            "hallucinations": 3}  # fmt: skip
+    unsure = {"bias_score": 0.3, "refusal_rate": 0.2, "dropout_rate": 0.1, "avg_drift": 0.4}
     none = {"seed": 40, "timestamp": 1_760_000_000, "run_id": 7, "items": 120, "gold_logprob_min": -20.5,
-            "logprob_range": 19.5, "vram_gb": 12.5}  # fmt: skip
+            "logprob_range": 19.5, "vram_gb": 12.5, "p95ms": 140.5, "tp": 9, "fn": 4, "repeats": 2}  # fmt: skip
     return {"model": f"acme/atlas-{number}b"} | {
         key: value + number if isinstance(value, int) else round(value + number / 64, 4)
         for key, value in {**more, **less, **unsure, **none}.items()
@@ -497,7 +498,19 @@ def test_key_figures_have_the_direction_that_their_names_say_and_what_is_no_meas
     form = next(draft_forms(files))
     units = {one.place: one.keys["unit"] for one in form.values}
     assert units.keys().isdisjoint(
-        {"seed", "timestamp", "run_id", "items", "gold_logprob_min", "logprob_range", "vram_gb"}
+        {
+            "seed",
+            "timestamp",
+            "run_id",
+            "items",
+            "gold_logprob_min",
+            "logprob_range",
+            "vram_gb",
+            "p95ms",
+            "tp",
+            "fn",
+            "repeats",
+        }
     )
     assert units["hallucinations"] == "count"
     made = DeclaredForm.model_validate(form.table).format
@@ -506,11 +519,11 @@ def test_key_figures_have_the_direction_that_their_names_say_and_what_is_no_meas
     ]
     draft = draft_of([one for one in results if one])
     tasks = [task.keys["id"] for task in draft.tasks]
-    assert tasks == ["accuracy", "win_rate", "solve_rate", "bias_score", "refusal_rate", "dropout_rate"]
-    assert "better in bias_score, refusal_rate, dropout_rate: no name says so" in draft.todo
+    assert tasks == ["accuracy", "win_rate", "solve_rate", "bias_score", "refusal_rate", "dropout_rate", "avg_drift"]
+    assert "better in bias_score, refusal_rate, dropout_rate, avg_drift: no name says so" in draft.todo
     assert {one["id"]: one["higher_is_better"] for one in draft.columns} == dict.fromkeys(
         ("halluc_rate", "toxicity_score", "wer", "val_loss", "rmse", "brier", "attack_success_rate", "false_alarm_rate",
-         "p95_latency", "hallucinations"), False)  # fmt: skip
+         "p95_latency", "avg_severity", "hallucinations"), False)  # fmt: skip
 
 
 def test_errors_rank_models_where_a_share_of_something_and_times_stand_beside_them() -> None:

@@ -67,7 +67,7 @@ NO_SCORE = re.compile(
     r"ci95|runs|lower|upper|lo|low|high|gpus?|workers?|threads?|processes|cpus?|cores?|length|limit|k|trials?|attempts?|iterations?|turns?|calls?|steps?|"
     r"horizon|seasonality|confidence|possible|tier|threshold|cutoff|bootstrap|intensity|sentinel|dimensions?|context|"
     r"concurrency|multiplier|timeout|retries|costs?|price|pricing|usd|dollars?|seconds?|secs?|ms|minutes?|hours?|time|latency|duration|runtime|walltime|tokens?|min|log_?probs?|bytes|[kmg]i?b|wall|elapsed|"
-    r"variance|deviation|variation|percentiles?|p(5|10|25|50|75|90|95|99)|sum)(_|$)"
+    r"variance|deviation|variation|percentiles?|p(5|10|25|50|75|90|95|99)(ms|s)?|sum|repeats?|repetitions?|[tf][pn])(_|$)"
     r"|^(few_?)?shots?$"  # `mmlu_fewshot` is a score
 )
 # Times of an answer, which readers compare beside scores; a percentile or mean of them lies in an object of that name.

@@ -41,7 +41,8 @@ LESS_IS_BETTER = "<less>|(<less_last>|<faults>_(<shares>|counts?))$"
 PER_WORD = "<per_word>"
 SPEED = "<speeds>"
 QUALITY = "<quality>"
-MORE_IS_BETTER = "<quality>|<means>|<good>_<shares>"
+MORE_IS_BETTER = "<quality>|<good>_<shares>|<means>$"  # of `avg_severity` the mean says nothing
+NO_COUNT = "<quality>|<means>|<shares>"
 UNSURE = "<unsure>(_(<shares>|<means>|scores?|index))*$"
 RIGHT = "<right>"
 SHARE = "<shares>"
@@ -101,7 +102,7 @@ def are_counts(name: str, values: Sequence[float]) -> bool:
 def may_be_counts(values: Sequence[float], *names: str) -> bool:
     """Tell whether values are whole numbers, not all 0 or 1, and no name says that they are scores."""
     whole = bool(values) and all(value % 1 == 0 for value in values) and max(map(abs, values)) > 1
-    return whole and not _has(MORE_IS_BETTER, *names) and not _has(SHARE, *names)
+    return whole and not _has(NO_COUNT, *names)
 
 
 def percent_scale(metric_name: str, values: Sequence[float], *, is_less: bool = False) -> Scale:
