@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from itertools import accumulate, combinations, compress, groupby, islice, pairwise
 from math import sqrt
 from operator import eq, mul
-from statistics import StatisticsError, correlation
 
 
 def ranks(values: Sequence[float]) -> list[float]:
@@ -34,16 +33,11 @@ def places(values: Sequence[float]) -> list[int]:
     return list(map(first.__getitem__, values))
 
 
-def pearson(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return the correlation of two lists of one length; None if one of them does not vary."""
-    try:
-        return max(-1.0, min(1.0, correlation(left, right)))
-    except StatisticsError:
-        return None
-
-
 def pearson_of_ranks(left: Sequence[float], right: Sequence[float]) -> float | None:
-    """Return the same of two lists of ranks: these are multiples of 1/2, of which each sum is exact in any order."""
+    """Return the correlation of two lists of ranks; None if one does not vary.
+
+    Ranks are multiples of 1/2, of which each sum is exact in any order.
+    """
     middle = (len(left) + 1) / 2
     one, other = [rank - middle for rank in left], [rank - middle for rank in right]
     spread = sum(map(mul, one, one)) * sum(map(mul, other, other))

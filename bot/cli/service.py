@@ -146,6 +146,8 @@ def rescore(
                 is_needed=needed,
             )
         return
+    if board or task or field or sources:
+        raise CallError("--board, --task, --field and --sources go with --without or --needed")
     need_extra("rescore")
     _show(_passes(config, watch, dry_run=dry_run, rescore=True), form, dry_run=dry_run)
 

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Column as DeclaredColumn
-from bot.evaluation.rounding import half_up, significant
+from bot.evaluation.rounding import half_up
 from bot.evaluation.score import TaskScore
 from bot.evaluation.task import Task
 from bot.pages.addresses import column_page, row_page
@@ -24,6 +24,7 @@ from bot.publishing.board import TIE, BoardRow, average_without
 from bot.publishing.entry import Entry
 from bot.publishing.models import OPEN_LICENCES, billions, other_size
 from bot.reporting.escape import visible
+from bot.reporting.scores import column_number
 
 TINTS = 10  # of a column's cells, the lowest without colour
 TINTED = 5  # rows of a board whose cells have tints: among fewer a shade would say too much
@@ -268,7 +269,7 @@ def _columns(content: PageContent, differing: Container[str], *, is_raw: bool) -
 
 
 def _other(column: DeclaredColumn) -> BoardColumn:
-    unit = f" ({column.unit})" if column.unit not in {"fraction", "percent"} else ""
+    unit = f" ({column.unit})" if column.unit not in {"fraction", "percent", "plain"} else ""
     return BoardColumn(column.id, with_end(column.title, HEAD) + unit, "" if column.higher_is_better else "low")
 
 
@@ -328,7 +329,7 @@ def _line(
     scores, raws = (_cells(content, row.entry, some, is_raw=some is columns[1]) for some in columns)
     values = {one.id: one.value for one in row.entry.columns}
     for other in content.board.leaderboard.columns:
-        cell = f"<td class=other>{_text(_amount(values.get(other.id)))}"
+        cell = f"<td class=other>{_text(column_number(values.get(other.id), other.unit))}"
         scores, raws = scores + cell, raws + cell
     before, after = _before(content, row, longest), _after(content, row, differing)
     warned = f" data-warnings={len(row.entry.warnings)}" if is_told and row.entry.warnings else ""
@@ -376,11 +377,6 @@ def _before(content: PageContent, row: BoardRow, longest: float) -> str:
 def _place_of(row: BoardRow) -> str:
     """The place by the average, where it is not the rank itself."""
     return "" if row.rank is None or row.ranks == str(row.position) else f" data-place={row.position}"
-
-
-def _amount(value: float | None) -> str:
-    """A value that does not count, to four digits: it may be a cost, seconds, or a share."""
-    return MISSING if value is None else f"{half_up(value, 0):,}" if abs(value) >= 1000 else significant(value, 4)
 
 
 def _facts(content: PageContent, entry: Entry) -> dict[str, str]:

@@ -216,11 +216,6 @@ class PageContent:
         return {key: facts for key, facts in found.items() if facts != UNKNOWN}
 
     @cached_property
-    def has_sizes(self) -> bool:
-        """Tell whether the size of any model is known."""
-        return any(facts.params for facts in self.known.values())
-
-    @cached_property
     def common_warnings(self) -> frozenset[str]:
         """The rules of which each of several rows has a warning: a mark on every row would tell none apart."""
         warned = [frozenset(one.rule for one in row.entry.warnings) for row in self.board.rows]

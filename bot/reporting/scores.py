@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bot.evaluation.finding import grouped
 from bot.evaluation.leaderboard import Leaderboard
-from bot.evaluation.rounding import half_up
+from bot.evaluation.rounding import half_up, significant
 from bot.evaluation.score import ColumnValue
 from bot.evaluation.verdict import Judgement, Row
 from bot.reporting.escape import brief, cell, inert
@@ -62,13 +62,20 @@ def column_cells(values: Iterable[ColumnValue], leaderboard: Leaderboard) -> lis
 
 
 def column_cell(value: float | None, unit: str) -> str:
-    """A number of a column that does not count."""
-    if value is None or unit in {"fraction", "percent"}:
-        return cell(None if value is None else value * (100 if unit == "fraction" else 1), 2)
-    number = f"{half_up(value, 2):,}" if abs(value) < 100 and not value.is_integer() else f"{half_up(value, 0):,}"
-    if unit == "plain":
+    """A number of a column that does not count, with its unit."""
+    number = column_number(value, unit)
+    if value is None or unit in {"fraction", "percent", "plain"}:
         return number
     return f"{unit}{number}" if unit in CURRENCIES else f"{number} {unit}"
+
+
+def column_number(value: float | None, unit: str) -> str:
+    """The same without its unit, where a heading says it; shares are in points."""
+    if value is None or unit in {"fraction", "percent"}:
+        return cell(None if value is None else value * (100 if unit == "fraction" else 1), 2)
+    if 0 < abs(value) < 0.1:
+        return significant(value, 2)  # of a cost of a tenth of a cent two decimals leave nothing
+    return f"{half_up(value, 2):,}" if abs(value) < 100 and not value.is_integer() else f"{half_up(value, 0):,}"
 
 
 def scores_text(judgement: Judgement) -> str:

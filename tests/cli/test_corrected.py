@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.corrected import _rest, _samples, rescore_without
+from bot.cli.service import rescore
 from bot.errors import CallError
 from bot.evaluation.leaderboard import parse_leaderboard
 from bot.platforms.platform import Access, Opener
@@ -74,6 +75,8 @@ def test_the_boards_of_the_settings_are_shown_and_a_log_that_is_another_is_not_u
     assert all(one["before"] == one["after"] for one in row["tasks"].values())
     assert "10 samples left out)\n  Sums" in run("--without", "ten.txt", "--task", "sums_plus")
     assert "every row names the logs" in run("--needed")
+    with pytest.raises(CallError, match="go with --without or --needed"):
+        rescore(task=["sums_plus"])
     assert files == {path: path.read_bytes() for path in files}
 
     (log,) = (board / "runs").rglob("samples_sums_plus_*")

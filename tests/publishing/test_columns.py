@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.compare import compare
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.pages.content import PageContent
+from bot.pages.site import Site
 from bot.publishing.board import contradiction, make_board, records, to_csv
 from bot.publishing.board_table import board_markdown
 from bot.publishing.card import card_table
@@ -23,7 +25,7 @@ from bot.publishing.tables.rows import MappedRows
 from bot.publishing.tables.values import RowView, Unit, in_unit, rounded
 from bot.reporting.comparison import comparison_json, comparison_text
 from bot.reporting.report import make_report
-from bot.reporting.scores import scores_csv
+from bot.reporting.scores import column_cell, column_number, scores_csv
 from tests.evaluation.judging import judgement_of, rules_of
 
 BOARD = """
@@ -144,6 +146,14 @@ def test_csv_json_card_and_terminal_have_groups_first_and_the_other_columns_last
     scores = make_report(judged)["rows"][0]["scores"]
     assert {**scores["groups"][1], "stderr": 0} == {"title": "STS", "score": 80.0, "stderr": 0, "tasks": ("c",)}
     assert scores["columns"][1] == {"id": "cost", "value": 2.5}
+
+
+def test_the_page_of_the_board_has_the_numbers_of_the_table() -> None:
+    shown = make_board([entry()], board())
+    page = Site(PageContent(shown))["index.html"]
+    assert [part.partition("<")[0] for part in page.decode().split("<td class=other>")[1:4]] == ["90.00", "2.50", "–"]
+    assert [column_number(value, "$") for value in (0.0042, 12345.6, 0.0)] == ["0.0042", "12,346", "0"]
+    assert column_cell(0.0042, "s") == "0.0042 s"
 
 
 def test_a_table_can_have_groups_and_columns() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.service.talk import commands
-from bot.service.talk.commands import COMMANDS
+from bot.service.talk.commands import PLAN_COMMANDS, REQUEST_COMMANDS, SOURCE_COMMANDS
 from bot.service.talk.waivers import stored_waivers
 from tests.service.stories import Story
 from tests.variants import crossed
@@ -50,13 +50,13 @@ PLACES: dict[str, str] = {
 def commands_table() -> str:
     """All commands as a table for the documentation."""
     lines = ["| command | does |", "| --- | --- |"]
-    for where, there in groupby(COMMANDS, key=lambda one: one.where):
+    for where, there in groupby((*SOURCE_COMMANDS, *REQUEST_COMMANDS, *PLAN_COMMANDS), key=lambda one: one.where):
         lines += [f"| *{PLACES[where]}* | |", *(f"| `{one.usage}` | {one.does} |" for one in there)]
     return "\n".join(lines)
 
 
 def test_anybody_may_look_and_only_maintainers_decide() -> None:
-    assert [one.usage for one in COMMANDS if one.who == "anybody"] == ["/recheck", "/explain [TASK]"]
+    assert [one.usage for one in SOURCE_COMMANDS if one.who == "anybody"] == ["/recheck", "/explain [TASK]"]
 
 
 def test_the_documented_table_is_made_from_the_code() -> None:

@@ -16,6 +16,9 @@ from bot.evaluation.formats.format import Kind, has_keys
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 NEMO = re.compile(rb"command: .*^config:\s+output_dir: ", re.DOTALL | re.MULTILINE)
 NO_READER = f"leaderboard-bot does not read it; {PROPOSES}"
+OTHER_READ = (
+    f"of its tool other files are read (docs/forms.md#forms-that-are-shipped): name those; of this one {PROPOSES}"
+)
 NO_PROOF = f"it records neither samples nor versions; {PROPOSES}, or measure with a harness of docs/formats.md"
 LFS = b"version https://git-lfs.github.com/spec/"
 # What a line of lm-eval, of lmms-eval, of OLMES, and of Every Eval Ever has.
@@ -129,17 +132,17 @@ KINDS = (
         lambda head: HUB_RESULTS.match(head) is not None,
     ),
     Kind("bigcode", "an output of the bigcode harness", NO_PROOF, has_value=_is_bigcode),
-    Kind("swe-bench", "a SWE-bench report", NO_READER, has_value=_is_swe_bench),
-    Kind("terminal-bench", "an output of terminal-bench", NO_READER, has_value=_is_terminal_bench),
+    Kind("swe-bench", "a SWE-bench report", OTHER_READ, has_value=_is_swe_bench),
+    Kind("terminal-bench", "an output of terminal-bench", OTHER_READ, has_value=_is_terminal_bench),
     Kind(
-        "nemo-evaluator", "an output of NeMo Evaluator", NO_READER, lambda head: NEMO.match(head) is not None, _is_nemo
+        "nemo-evaluator", "an output of NeMo Evaluator", OTHER_READ, lambda head: NEMO.match(head) is not None, _is_nemo
     ),
-    Kind("tau2", "an output of tau2-bench", NO_READER, has_value=_is_tau2),
+    Kind("tau2", "an output of tau2-bench", OTHER_READ, has_value=_is_tau2),
     Kind("promptfoo", "an output of promptfoo", NO_READER, has_value=has_keys("evalId", "results")),
     Kind("deepeval", "a test run of DeepEval", NO_READER, has_value=_is_deepeval),
-    Kind("simple-evals", "an output of simple-evals", NO_READER, has_value=_is_simple_evals),
+    Kind("simple-evals", "an output of simple-evals", OTHER_READ, has_value=_is_simple_evals),
     Kind("openai-evals", "a log of OpenAI Evals", NO_READER, has_value=_is_openai_evals),
-    Kind("vlmevalkit", "a table of VLMEvalKit", NO_READER, lambda head: head.startswith(b'"split","Overall"')),
+    Kind("vlmevalkit", "a table of VLMEvalKit", OTHER_READ, lambda head: head.startswith(b'"split","Overall"')),
     Kind(
         "alpaca-eval",
         "a table of AlpacaEval",

@@ -403,31 +403,27 @@ ANSWERED_AT_REQUESTS: tuple[Command[RequestPlace], ...] = (
     *REQUEST_COMMANDS,
     *(Command(one.usage, "source", "anybody", one.does, ANY, say_where) for one in SOURCE_COMMANDS),
 )
+APPROVE_PLAN: Command[PlanPlace] = Command(
+    "/approve DIGEST",
+    "plan",
+    "maintainers",
+    "carries out the plan with this digest, once",
+    WHOLE_DIGEST,
+    approve,
+    ", where DIGEST is all 32 digits of the plan's digest",
+)
+DECLINE_PLAN: Command[PlanPlace] = replace(
+    APPROVE_PLAN,
+    usage="/decline DIGEST",
+    does="leaves the rows of the plan with this digest as they are",
+    do=decline_plan,
+)
 PLAN_COMMANDS: tuple[Command[PlanPlace], ...] = (
-    Command(
-        "/approve DIGEST",
-        "plan",
-        "maintainers",
-        "carries out the plan with this digest, once",
-        WHOLE_DIGEST,
-        approve,
-        ", where DIGEST is all 32 digits of the plan's digest",
-    ),
-    Command(
-        "/decline DIGEST",
-        "plan",
-        "maintainers",
-        "leaves the rows of the plan with this digest as they are",
-        WHOLE_DIGEST,
-        decline_plan,
-        ", where DIGEST is all 32 digits of the plan's digest",
-    ),
+    APPROVE_PLAN,
+    DECLINE_PLAN,
+    replace(APPROVE_PLAN, usage="/restore DIGEST", does="proposes the rows again that somebody took from main"),
+    replace(DECLINE_PLAN, usage="/drop DIGEST", does="lets the rows go that somebody took from main"),
 )
-PLAN_COMMANDS += (
-    replace(PLAN_COMMANDS[0], usage="/restore DIGEST", does="proposes the rows again that somebody took from main"),
-    replace(PLAN_COMMANDS[1], usage="/drop DIGEST", does="lets the rows go that somebody took from main"),
-)
-COMMANDS: tuple[Command[Any], ...] = (*SOURCE_COMMANDS, *REQUEST_COMMANDS, *PLAN_COMMANDS)
 
 
 def names_of(commands: Iterable[Command[Any]]) -> frozenset[str]:
