@@ -26,6 +26,7 @@ from typing import Any
 import yaml
 
 from bot.evaluation.definition import canonical, digest_of, digest_of_fields
+from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.formats.lm_eval_04 import DECIDING, deciding
 from bot.evaluation.leaderboard import Accepted, Leaderboard, load_leaderboard
 
@@ -139,6 +140,7 @@ def renew(board: Leaderboard, span: Accepted, found: Iterator[tuple[str, Path]])
     values: dict[str, str] = {}
     definitions: dict[str, dict[str, str]] = {}
     leaves: dict[str, dict[str, list[str]]] = {leaf_id: {} for leaf_id in keys.values()}
+    task_versions: dict[str, dict[str, list[str]]] = {key: {} for key in keys}
     asked = []
     for name, tasks in found:
         paths = task_paths(tasks, set(keys))
@@ -154,8 +156,10 @@ def renew(board: Leaderboard, span: Accepted, found: Iterator[tuple[str, Path]])
             digest = digest_of_fields(digests)
             definitions[digest] = digests
             leaves[keys[key]].setdefault(digest, []).append(name)
-    content = {"repository": span.repository, "asked": asked, "leaves": leaves, "definitions": definitions,
-               "values": dict(sorted(values.items()))}  # fmt: skip
+            version = canonical_version(config["metadata"]["version"])
+            task_versions[key].setdefault(version, []).append(name)
+    content = {"repository": span.repository, "asked": asked, "leaves": leaves, "task_versions": task_versions,
+               "definitions": definitions, "values": dict(sorted(values.items()))}  # fmt: skip
     FOLDER.mkdir(exist_ok=True)
     path = FOLDER / f"{board.id}-{span.repository.partition('/')[0].lower()}.json"
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

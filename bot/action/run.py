@@ -66,7 +66,7 @@ from bot.reporting.markdown import judgement_markdown
 from bot.reporting.prose import escaped
 from bot.reporting.report import make_report
 from bot.reporting.report import to_json as report_json
-from bot.reporting.text import BESIDE, findings_told, of_row_told, unread_said
+from bot.reporting.text import findings_told, of_row_told, unread_said, where_to
 from bot.service.checks.verify_evidence import UNREAD, EvidenceReader
 from bot.service.judge.commits import open_look_up
 from bot.service.judge.facts import Judge
@@ -274,7 +274,7 @@ def told_in(judgement: Judgement) -> Iterator[Finding]:
         yield from of_row_told(row)
         if row.repair is not None:
             place = Location(row.lead.path)
-            where = "" if row.is_unneeded else BESIDE
+            where = "" if row.is_unneeded else where_to(row.repair)
             yield Finding("repair", Severity.NOTICE, row.repair.hint, where, place, command=row.repair.command)
 
 

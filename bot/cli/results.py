@@ -123,7 +123,7 @@ def check(
     ]
     unknown = {verdict.result.harness.git_hash for verdict in asked if verdict.result is not None} - {None}
     if unknown and not online:
-        warn(f"--online asks GitHub about {counted(len(unknown), 'harness commit')} that nothing here knows")
+        warn(f"--online asks GitHub whether {counted(len(unknown), 'harness commit')} can be accepted")
     results = {verdict.path: verdict.result for verdict in judgement.verdicts if verdict.result is not None}
     if any(not one.model.id for one in results.values()):  # these share a row; their paths may tell whose they are
         warn_proposed(proposed_names(results), "check")

@@ -29,6 +29,7 @@ from bot.evaluation.aggregates import (
 from bot.evaluation.benchmarks.catalogue import Group, KnownBenchmark, catalogue
 from bot.evaluation.benchmarks.harness import commit_of, known_commit
 from bot.evaluation.benchmarks.mmlu_family import TITLES, Family, recognise, subjects_of
+from bot.evaluation.benchmarks.silent_changes import silent_changes
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import find_format, format_of
@@ -37,7 +38,6 @@ from bot.evaluation.formats.sameness import generation_of, known_kind, shown_arg
 from bot.evaluation.formats.sameness import kind_of as sameness_of
 from bot.evaluation.metric_kinds import is_share, kind_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
-from bot.evaluation.rules.silent_change import silent_changes
 from bot.evaluation.score import LeafScore, Scores, TaskScore, measured, nested_variance
 from bot.evaluation.statistics import (
     LEVEL,

@@ -168,6 +168,7 @@ def digest_of(text: str) -> str:
 
 UNRECORDED = digest_of(FUNCTION)
 LOST = f'"{FUNCTION}"'  # within a value
+LOST_PART = re.compile(rf'"(\w+)": {LOST}')
 
 
 def digest_of_fields(digests: Mapping[str, str]) -> str:
@@ -188,7 +189,8 @@ def released(name: str) -> Mapping[str, Any]:
     """A shipped file of definitions.
 
     `leaves` has for each leaf the digests of its definitions, each with the `asked` versions of the harness that have
-    it, `definitions` the digests of the fields of each definition, and `values` the texts behind those.
+    it, `task_versions` the same for the versions of tasks, `definitions` the digests of the fields of each definition,
+    and `values` the texts behind those.
     """
     found: dict[str, Any] = json.loads(files("bot").joinpath("data", "definitions", f"{name}.json").read_bytes())
     return found
@@ -211,6 +213,16 @@ def definitions_in(name: str, leaf_ids: Collection[str]) -> Iterator[dict[str, A
     for (digest, *versions), ids in sorted(leaves.items()):
         fields = {field: (f"{SHA256}{value}",) for field, value in found["definitions"][digest].items()}
         yield {"leaves": sorted(ids), "formats": (OF_RELEASES,), "versions": versions, "fields": fields}
+
+
+@cache
+def task_versions(repository: str) -> Mapping[str, Mapping[str, str]]:
+    """For each task of a shipped board, by its name, its version in releases and commits of a harness."""
+    found: dict[str, dict[str, str]] = {}
+    for one in (one for one in map(released, sorted(released_names())) if one["repository"] == repository):
+        for key, versions in one["task_versions"].items():
+            found.setdefault(key, {}).update({name: version for version, names in versions.items() for name in names})
+    return found
 
 
 @cache
@@ -315,11 +327,19 @@ def is_whole(definition: Fields) -> bool:
     return all(one.digest != NONE for one in definition.values())
 
 
-def with_addresses(result: Result) -> frozenset[str]:
-    """The digests of the definitions that have the address of a function, or nothing, in place of its text."""
-    places = {place for place, one in enumerate(result.asked) if one.digest == UNRECORDED or LOST in one.text}
-    found = result.definitions.items() if places else ()
-    return frozenset(digest for digest, fields in found if not places.isdisjoint(fields))
+def lost_fields(result: Result) -> Mapping[str, tuple[str, ...]]:
+    """By the digests of definitions the places in them that have a function's address, or nothing, for its text."""
+    lost = {place: name for place, one in enumerate(result.asked) if (name := _lost_in(one))}
+    found = result.definitions.items() if lost else ()
+    return {digest: places for digest, fields in found if (places := tuple(lost[one] for one in fields if one in lost))}
+
+
+def _lost_in(one: AskedField) -> str:
+    """The place of a function without its text: the field, or a part of it; "" where it has none."""
+    inner = LOST_PART.search(one.text)
+    if one.digest == UNRECORDED or LOST in one.text:
+        return f"{one.field}/{inner[1]}" if inner else one.field
+    return ""
 
 
 def is_shortened(result: Result) -> bool:

@@ -9,7 +9,7 @@ from bot.evaluation.measurement import refuses_gen_kwargs
 from bot.evaluation.rules.harness_commit import range_of
 from bot.evaluation.rules.missing_task import settings_apart
 from bot.evaluation.rules.other_task_definition import other_task_definition
-from bot.evaluation.rules.rule import RowCase, rerun_advice, with_groups
+from bot.evaluation.rules.rule import RowCase, rerun_advice
 from bot.evaluation.rules.unaccepted_task_version import unaccepted_task_version
 from bot.evaluation.rules.unidentified_model import unidentified_model
 from bot.evaluation.verdict import Repair, Row, Verdict
@@ -37,7 +37,7 @@ def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
     if not wanted or any(result.format not in board.formats_of(leaf) for _, leaf in wanted):
         return None  # it lacks nothing, or another tool measures it
     by_shots = grouped((task.num_fewshot, leaf.key(result.format)) for task, leaf in wanted)
-    parts = [(with_groups(keys, result), shots) for shots, keys in by_shots.items()]
+    parts = [(keys, shots) for shots, keys in by_shots.items()]
     is_newest = not joins or any(one.rule in NEWEST for one in errors)
     what = (
         "to repair all of this, measure what the row lacks"
@@ -47,7 +47,7 @@ def repair_of(case: RowCase, submissions: Iterable[Verdict]) -> Repair | None:
     if any(one.rule == unidentified_model.id for one in errors):
         what = f"{NAME_FIRST}; {what}"
     hint, command = rerun_advice(case, parts, what, newest=is_newest)
-    return Repair(hint, command) if command else None
+    return Repair(hint, command, is_whole=not joins) if command else None
 
 
 def unneeded(row: Row, files: Sequence[Verdict], accepted: Iterable[Row]) -> Repair | None:

@@ -113,10 +113,14 @@ class RowFacts(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Repair(msgspec.Struct, frozen=True, gc=False):
-    """What to do for all findings of a row, and the one list of commands that do it; "" where no file needs repair."""
+    """What to do for all findings of a row, and the one list of commands that do it; "" where no file needs repair.
+
+    `is_whole` says that the new files have everything, so that they need none of the old ones.
+    """
 
     hint: str
     command: str
+    is_whole: bool = False
 
 
 class Row(msgspec.Struct, frozen=True, dict=True):

@@ -11,7 +11,7 @@ from bot.evaluation.formats import find_format
 from bot.evaluation.formats.format import DTYPES, Rerun, calls
 from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.result import HarnessVersion, Model
-from bot.evaluation.rules.harness_commit import advised_version
+from bot.evaluation.rules.advised_version import advised_version
 from bot.evaluation.rules.rule import NO_FACTS
 from bot.publishing.entry import Declared, Entry, Evidence, declaration_path, kept_path
 from bot.reporting.escape import visible

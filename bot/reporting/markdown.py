@@ -10,7 +10,7 @@ from bot.evaluation.score import Scores
 from bot.evaluation.verdict import Judgement, Row, Verdict
 from bot.reporting.escape import brief, cell, code, visible
 from bot.reporting.shell import shell_lines
-from bot.reporting.text import BESIDE, advised_once, findings_told, in_one_clone, is_spare, of_row_told, spare_said
+from bot.reporting.text import advised_once, findings_told, in_one_clone, is_spare, of_row_told, spare_said, where_to
 
 SIGNS = {"accepted": "✅", "incomplete": "🟡", "rejected": "❌"}
 ORDER = ("rejected", "incomplete", "accepted")
@@ -37,7 +37,7 @@ def row_markdown(row: Row, files: Sequence[Verdict], above: set[str]) -> str:
         lines += [f"{code(row.repair.hint)}", ""]
     elif row.repair is not None:
         repair = in_one_clone(row.repair, above)
-        lines += [f"{code(repair.hint.rstrip(':'))}:", "", *_block(repair.command), "", BESIDE, ""]
+        lines += [f"{code(repair.hint.rstrip(':'))}:", "", *_block(repair.command), "", where_to(repair), ""]
     lines.append(score_rows(row.scores))
     return "\n".join(lines).rstrip() + "\n"
 

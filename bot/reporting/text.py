@@ -36,6 +36,7 @@ OF_COMMAND = re.compile(
     r"(?: \((?:lm-eval|[^\s()]+/[^\s()]+) [^()]*\)| with all other tasks: |; if the model needs its own code|:$).*"
 )
 REPLACED = "replaced by {file}; nothing needs to be done"
+REPLACING = "Submit the new files in place of the old ones."
 BESIDE = "Submit the new files beside the others, in the same folder; keep the old ones unless all is measured again."
 ABOVE = "the command above does it"
 CLONE = re.compile(r"(git clone \S+; cd \S+ && git checkout \S+ && )pip install .*? && ")  # as commands begin
@@ -311,7 +312,12 @@ def _told(finding: Finding, row: Row) -> Finding:
 
 def _repair_lines(repair: Repair) -> Iterator[str]:
     yield from _advice_lines(repair.hint, repair.command)
-    yield from _wrapped(BESIDE, "    ", "    ") if repair.command else ()
+    yield from _wrapped(where_to(repair), "    ", "    ") if repair.command else ()
+
+
+def where_to(repair: Repair) -> str:
+    """Where the files of a repair's commands go."""
+    return REPLACING if repair.is_whole else BESIDE
 
 
 def advised_once(findings: Iterable[Finding], above: set[str]) -> Iterator[Finding]:

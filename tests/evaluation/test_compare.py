@@ -300,6 +300,13 @@ def test_a_silent_change_is_told_of_the_leaves_that_it_concerns() -> None:
         assert run(data | {"lm_eval_version": release}).of_leaves["silent change"].keys() == leaves
 
 
+def test_of_the_changes_of_0_4_13_only_tasks_are_told_whose_examples_they_touch() -> None:
+    """MMLU's first examples are of another split, and those of a seed never had the question among them."""
+    names = ("belebele_fra_Latn", "humaneval_instruct", "mmlu_virology", "arc_challenge", "leaderboard_gpqa_main")
+    data = toys(**dict.fromkeys(names, 0.5)) | {"lm_eval_version": "0.4.13", "n-shot": dict.fromkeys(names, 5)}
+    assert run(data).of_leaves["silent change"].keys() == {"belebele_fra_Latn", "humaneval_instruct"}
+
+
 @pytest.mark.parametrize(("value", "points"), [(0.0, 100.0), (1.0, 100.0), (1.5, 0.0), (-0.5, 0.0)])
 def test_a_number_between_0_and_1_is_a_share(value: float, points: float) -> None:
     assert run(toys(toy_a=value), "toy_a").tasks["toy_a"].points == points

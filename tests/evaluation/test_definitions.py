@@ -393,12 +393,20 @@ def test_what_a_task_asked_says_more_than_the_label(asks_as: str, label: str | N
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"fewshot_config": {"sampler": "first_n", "samples": {}}}, {"process_docs": {}}, {"process_results": {}}],
+    ("changes", "place"),
+    [
+        ({"fewshot_config": {"sampler": "first_n", "samples": {}}}, "fewshot_config/samples"),
+        ({"process_docs": {}}, "process_docs"),
+        ({"process_results": {}}, "process_results"),
+    ],
 )
-def test_a_function_of_which_a_writer_left_an_empty_object_is_not_recorded(changes: dict[str, Any]) -> None:
+def test_a_function_of_which_a_writer_left_an_empty_object_is_named_as_not_recorded(
+    changes: dict[str, Any], place: str
+) -> None:
     algebra = "leaderboard_math_algebra_hard"
     (found,) = findings(with_config(changes, algebra))
+    assert found.location.pointer == f"/configs/{algebra}/{place}"
+    assert f"the text of {place}, a function, of {algebra}: only the rest" in found.message
     assert (found.rule, found.is_error, found.leaves) == ("unverifiable-pin", False, (algebra,))
     others = findings(with_config({"fewshot_config": {"sampler": "random", "samples": {}}}, algebra))
     assert "other-task-definition" in {one.rule for one in others}

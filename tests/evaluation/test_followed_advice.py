@@ -21,7 +21,7 @@ from bot.reporting.draft import draft_text
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.text import Ink, terminal_text
 from tests.evaluation.drafting import drafted
-from tests.evaluation.judging import base, base_v1, dumps, judgement_of, patched, stderr
+from tests.evaluation.judging import ABSENT, base, base_v1, dumps, judgement_of, patched, stderr
 
 SHA = "4ac16754f3d81aba76cc32955dc9ee4122df96eb"
 
@@ -131,6 +131,19 @@ def test_a_file_is_not_needed_beside_a_newer_accepted_row_of_its_model() -> None
     for text in (terminal_text(judgement, Ink(colour=False)), judgement_markdown(judgement)):
         assert "--tasks" not in text
         assert text.count("not needed any more") == 1
+
+
+@pytest.mark.parametrize(
+    ("release", "where"),
+    [("0.4.2", "in place of the old ones"), ("0.4.9", "beside the others, in the same folder; keep the old ones")],
+)
+def test_files_that_have_everything_stand_in_place_of_the_old_ones(release: str, where: str) -> None:
+    data = patched({"/lm_eval_version": release, "/git_hash": None, "/results/leaderboard_mmlu_pro": ABSENT,
+                    "/n-shot/leaderboard_ifeval": 5, "/configs/leaderboard_ifeval/num_fewshot": 5})  # fmt: skip
+    judgement = judgement_of({"x.json": data})
+    assert judgement.rows[0].repair is not None
+    for text in (terminal_text(judgement, Ink(colour=False)), judgement_markdown(judgement)):
+        assert f"Submit the new files {where}" in " ".join(text.split())
 
 
 @pytest.mark.parametrize("changes", [{"/config/model_sha": "cd" * 20}, {**UNPINNED, "/date": base()["date"] + 86_400}])

@@ -8,9 +8,9 @@ directory, which may be the user's own repository.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -25,7 +25,7 @@ from bot.evaluation.benchmarks.harness import (
     repository,
 )
 from bot.evaluation.finding import shown
-from bot.evaluation.leaderboard import Accepted, Leaderboard, leaves_like
+from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.result import HarnessVersion
 from bot.evaluation.verdict import CommitAnswer
 
@@ -184,60 +184,3 @@ def _release_after(named: str, versions: frozenset[str]) -> str:
         return ""
     later = [one for one in versions if RELEASE.fullmatch(one) and order_of(one) > order_of(named)]
     return min(later, key=order_of, default="")
-
-
-class Advised(NamedTuple):
-    """A version of a tool to measure with: a release or a commit."""
-
-    repository: str
-    version: str
-
-    @property
-    def title(self) -> str:
-        """Its name for people."""
-        if "." not in self.version:
-            return f"{self.repository} at {self.version[:10]}"
-        return f"{'lm-eval' if self.repository == repository() else self.repository} {self.version}"
-
-
-def advised_version(
-    harness: HarnessVersion,
-    format_id: str,
-    leaf_keys: Iterable[str],
-    leaderboard: Leaderboard,
-    facts: Facts,
-    *,
-    newest: bool = False,
-) -> Advised | None:
-    """The version to measure leaves with so that they join a result: its harness, else the newest that is accepted.
-
-    Where the leaderboard accepts every one it is the result's own release, None if it records none. `newest` passes
-    over the result's own. No version counts that is known to measure one of the leaves wrongly, and of a file's
-    texts only a release is part of it: a commit is named as the declaration or the shipped lists spell it.
-    """
-    accepted, keys = leaderboard.harness.accepted, list(leaf_keys)
-    number = judge_harness(harness, leaderboard, facts).span if accepted else None
-    of_format = [span for span in accepted if not span.formats or format_id in span.formats]
-    tool = (harness.repository or repository()).lower()
-    of_tool = [span for span in of_format if span.repository.lower() == tool] or of_format
-    spans = of_tool if number is None else [accepted[number]]
-    bad = {
-        version
-        for one in leaderboard.harness.known_bad
-        if any(leaves_like(pattern, keys) for pattern in one.leaves)
-        for version in (one.release, *one.commits)
-    }
-    recorded = RELEASE.fullmatch((harness.version or "").strip())
-    if not (accepted or newest) and recorded and recorded["version"] not in bad:
-        return Advised(harness.repository or repository(), recorded["version"])
-    listed = commit_of(harness.git_hash or "")
-    for span in spans:
-        declared = [*span.releases, *span.commits]
-        own = [named_version(harness, declared)]
-        if number is not None and listed is not None and listed.repository == span.repository:
-            own.append(listed.short)
-        ends = [*reversed(span.releases), *reversed(span.commits), span.until, span.since]
-        for version in ends if newest else [*own, *ends]:
-            if version and version not in bad:
-                return Advised(span.repository, version)
-    return None

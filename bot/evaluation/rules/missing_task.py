@@ -33,7 +33,8 @@ from bot.evaluation.leaderboard import Leaderboard, load_shipped, shipped
 from bot.evaluation.measurement import RequiredMetric, accepted_gen_kwargs, has_some_leaf, refuses_gen_kwargs, sizes
 from bot.evaluation.result import HarnessVersion, LeafResult, Result, escape_pointer
 from bot.evaluation.row_key import WHOLE, RowKey
-from bot.evaluation.rules.harness_commit import advised_version, judge_harness, range_of
+from bot.evaluation.rules.advised_version import advised_version
+from bot.evaluation.rules.harness_commit import judge_harness, range_of
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, every_task, rerun_advice, rule
 from bot.evaluation.task import Leaf
 from bot.evaluation.verdict import Verdict

@@ -16,6 +16,8 @@ import msgspec
 from msgspec.structs import replace
 
 from bot import HOME
+from bot.evaluation.benchmarks.catalogue import PLACE, Group, catalogue, members_of
+from bot.evaluation.definition import OF_RELEASES
 from bot.evaluation.finding import Finding, Location, Severity, Waived, examples, grouped, shown
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import REVISION
@@ -31,7 +33,7 @@ from bot.evaluation.measurement import (
 )
 from bot.evaluation.result import CheckedSamples, Model, Result
 from bot.evaluation.row_key import RowKey
-from bot.evaluation.rules.harness_commit import advised_version
+from bot.evaluation.rules.advised_version import Advised, advised_version
 from bot.evaluation.submission import LATEST, Parsed
 from bot.evaluation.verdict import CommitFact, Row, Verdict
 
@@ -222,30 +224,40 @@ def rerun_advice(case: Case | RowCase, part: Parts, what: str, *, newest: bool =
 
 
 def run_again(case: Case, what: str, *, newest: bool = False) -> tuple[str, str]:
-    """The hint and the command that make a whole run again; groups by name."""
+    """The hint and the command that make a whole run again."""
     by_shots = grouped((one.required.task.num_fewshot, one) for one in case.measurements.present)
-    parts = [(with_groups(keys_of(found), case.result), shots) for shots, found in by_shots.items()]
+    parts = [(keys_of(found), shots) for shots, found in by_shots.items()]
     version, command = _rerun(case, parts, newest=newest)
     return f"{what}{version}{':' if command else ''}", command
 
 
 def _rerun(case: Case | RowCase, parts: Parts, *, newest: bool) -> tuple[str, str]:
     """What else the hint says, first the accepted version to measure with, and the command, "" if there is none."""
-    result = case.result
-    known, model, asked = find_format(result.format), result.model, _keys_in(parts)
-    advised = advised_version(result.harness, result.format, asked, case.leaderboard, case.facts, newest=newest)
-    repository, version = advised or ("", "")
-    apart = _apart(model, case.leaderboard) if known and known.records_weights(version, model.source) else ""
-    if apart and {key for key, _ in _every_leaf(case)} <= _with_members(asked, result):
+    known, model = find_format(case.result.format), case.result.model
+    advised = _advised(case, parts, newest=newest)
+    apart = ""
+    if known and known.records_weights(advised.version if advised else "", model.source):
+        apart = _apart(model, case.leaderboard)
+    if apart and {key for key, _ in _every_leaf(case)} <= {*_keys_in(parts)}:
         apart = ""  # all is measured anyway
-    parts = every_task(case) if apart else parts
+    if apart:
+        parts = every_task(case)
+        advised = _advised(case, parts, newest=newest)
+    repository, version = advised or ("", "")
     again, settings = _asked_again(case)
-    runs = [Rerun(again, tuple(dict.fromkeys(keys)), shots, settings) for keys, shots in parts]
+    runs = [
+        Rerun(again, tuple(dict.fromkeys(_with_groups(keys, case.result))), shots, settings) for keys, shots in parts
+    ]
     commands = calls(known, runs, case.leaderboard.harness.formats, repository, version)
     said = (f" ({advised.title})" if advised else "") + apart
     if why := _no_command(case, known, _keys_in(parts), commands):
         return said + why, ""
     return said + (NO_CODE if commands and runs_own_code(model) else ""), " && ".join(commands)
+
+
+def _advised(case: Case | RowCase, parts: Parts, *, newest: bool) -> Advised | None:
+    result = case.result
+    return advised_version(result.harness, result.format, _keys_in(parts), case.leaderboard, case.facts, newest=newest)
 
 
 def _keys_in(parts: Parts) -> list[str]:
@@ -280,21 +292,11 @@ def _no_command(case: Case | RowCase, known: Format | None, keys: Sequence[str],
 
 
 def _without_answers(case: Case | RowCase, keys: Iterable[str]) -> list[str]:
-    """The titles of the tasks behind keys of leaves and groups that need log-likelihoods."""
-    named = _with_members(keys, case.result)
+    """The titles of the tasks behind keys of leaves that need log-likelihoods."""
+    named = {*keys}
     required = required_metrics(case.leaderboard, case.result.format)
     asked = [one for one in required if one.leaf_key in named and needs_log_likelihoods(one, case.result.format)]
     return list(dict.fromkeys(one.task.title for one in asked))
-
-
-def _with_members(keys: Iterable[str], result: Result) -> set[str]:
-    """Some keys with those of all that is in the groups among them."""
-    found, left = set[str](), [*keys]
-    while left:  # a file may name a group as its own member
-        if (key := left.pop()) not in found:
-            found.add(key)
-            left += result.subtasks.get(key, ())
-    return found
 
 
 def _apart(model: Model, board: Leaderboard) -> str:
@@ -320,23 +322,31 @@ def _every_leaf(case: Case | RowCase) -> list[tuple[str, int | None]]:
     return [(leaf.key(used), task.num_fewshot) for task, leaf in board.leaves() if used in board.formats_of(leaf)]
 
 
-def every_task(case: Case | RowCase) -> list[tuple[list[str], int | None]]:
+def every_task(case: Case | RowCase) -> Parts:
     """All that a result's format measures of a leaderboard."""
     by_shots = grouped((shots, key) for key, shots in _every_leaf(case))
-    return [(with_groups(keys, case.result), shots) for shots, keys in by_shots.items()]
+    return [(keys, shots) for shots, keys in by_shots.items()]
 
 
-def with_groups(keys: list[str], result: Result) -> list[str]:
+def _with_groups(keys: Sequence[str], result: Result) -> Sequence[str]:
     """The keys of leaves, with the name of each group whose members are all among them in their place.
 
     A leaf that is missing from the file is of the group after which it and all members are named.
     """
-    for group, members in sorted(result.subtasks.items(), key=lambda one: -len(one[1])):
+    groups = {**_known_groups(keys, result.format), **result.subtasks} if len(keys) > 1 else {}
+    for group, members in sorted(groups.items(), key=lambda one: -len(one[1])):
         if len(members) > 1 and set(members) <= set(keys):
             named = f"{group}_" if all(one.startswith(f"{group}_") for one in members) else ""
             ours = [key for key in keys if key in members or (named and key.startswith(named))]
             keys = [*(key for key in keys if key not in ours), group]
     return keys
+
+
+def _known_groups(keys: Iterable[str], format_id: str) -> dict[str, Sequence[str]]:
+    """The groups that the harness has by one name, of the leaves with these keys, and their members."""
+    leaves = [catalogue().find(format_id, key) for key in keys] if format_id == OF_RELEASES else []
+    of = {leaf.of.id: leaf.of for leaf in leaves if leaf and isinstance(leaf.of, Group) and leaf.of.id in leaf.of.rows}
+    return {name: [one.key.replace(PLACE, member) for member in members_of(one)] for name, one in of.items()}
 
 
 class Rule(msgspec.Struct, frozen=True):

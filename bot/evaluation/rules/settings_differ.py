@@ -23,7 +23,7 @@ An argument cannot change a result: report it, for `bot/data/sameness.toml`.
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity, examples, shown
-from bot.evaluation.rules.harness_commit import advised_version
+from bot.evaluation.rules.advised_version import advised_version
 from bot.evaluation.rules.rule import RowCase, Violation, Violations, rule
 
 

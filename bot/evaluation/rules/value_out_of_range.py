@@ -55,4 +55,4 @@ def _hint(value: float, task_id: str) -> str:
         return "leave the value out if -1 says that there is none"
     if value > 100:
         return f"if the metric goes so far, set `range` and `upper_bound` of the task {task_id} in the declaration"
-    return "write a fraction, not a percentage" if value > 1 else ""
+    return "upload the file as the harness wrote it: its number here is a fraction" if value > 1 else ""

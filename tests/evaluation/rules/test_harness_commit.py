@@ -9,7 +9,8 @@ import pytest
 from bot.evaluation.benchmarks.harness import FORK, repository
 from bot.evaluation.leaderboard import Accepted, Leaderboard
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.harness_commit import HarnessAnswer, advised_version, judge_harness
+from bot.evaluation.rules.advised_version import advised_version
+from bot.evaluation.rules.harness_commit import HarnessAnswer, judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.verdict import CommitAnswer, CommitFact
 from tests.evaluation.judging import declared
@@ -178,7 +179,7 @@ OF_BOTH = (span(FORK, commits=("493d432b", "c2a08496")), LISTED)
         ([], of(version="0.4.7"), "lm-eval 0.4.7"),
         ([], of(version="0.4.7; rm -r ."), None),
         ([span()], of(version="0.4.7"), None),
-        ([LISTED], of(version="0.4.7"), "lm-eval 0.4.7"),
+        ([LISTED], of(version="0.4.7"), "lm-eval 0.4.9"),  # it has MATH's scorer of today
         ([LISTED], of(version="0.4.8"), "lm-eval 0.4.9"),
         ([LISTED], of(), "lm-eval 0.4.9"),
         ([span(FORK), LISTED], of(version="0.3.0"), "lm-eval 0.4.9"),
@@ -195,3 +196,9 @@ def test_the_version_to_measure_with_is_the_file_s_own_or_else_the_newest_that_m
     """Of a file's texts only a release is part of it: more digits than the declaration has may be of another commit."""
     found = advised_version(harness, "lm-eval-0.4", ["leaderboard_math_algebra_hard"], accepting(*spans), NO_FACTS)
     assert (found and found.title) == advised
+
+
+def test_a_task_whose_numbers_are_the_same_is_measured_with_the_file_s_own_release() -> None:
+    found = advised_version(of(version="0.4.7"), "lm-eval-0.4", ["leaderboard_mmlu_pro"], accepting(LISTED), NO_FACTS)
+    assert found is not None
+    assert found.title == "lm-eval 0.4.7"

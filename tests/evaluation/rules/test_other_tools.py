@@ -6,7 +6,8 @@ import pytest
 
 from bot.evaluation.leaderboard import Accepted
 from bot.evaluation.result import HarnessVersion
-from bot.evaluation.rules.harness_commit import advised_version, judge_harness
+from bot.evaluation.rules.advised_version import advised_version
+from bot.evaluation.rules.harness_commit import judge_harness
 from bot.evaluation.rules.rule import NO_FACTS, Facts
 from bot.evaluation.verdict import CommitFact
 from tests.evaluation.judging import declared

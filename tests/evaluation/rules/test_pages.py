@@ -14,7 +14,7 @@ from tests.evaluation.judging import ROOT, base, base_v1, outcome_of, rules_of
 from tests.evaluation.rules.example import parse_example, sound
 
 HEADINGS = ["What it does", "Why is this bad?", "When it is wrong", "Example", "A sound run writes"]
-HELPERS = {"__init__", "rule", "rerun", "harness_commit", "samples"}
+HELPERS = {"__init__", "rule", "rerun", "advised_version", "harness_commit", "samples"}
 named = pytest.mark.parametrize("rule", ALL_RULES, ids=lambda rule: rule.id)
 
 
