@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import isfinite
 from os.path import commonprefix
 from textwrap import fill, wrap
 
 from bot.evaluation.aggregates import right_answers
-from bot.evaluation.definition import digest_of_leaves
+from bot.evaluation.definition import digest_of_leaves, lost_fields
 from bot.evaluation.finding import examples, grouped
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.measurement import definitions_of
@@ -31,7 +31,8 @@ class Explained:
 
     `blocked` names the leaves that were only measured with errors, with the rules; `missing` are those in no file.
     `definitions` has the digest of each leaf's definition, `differences` by task how it differs from the accepted ones.
-    `origins` says of the files of a board's row which bytes they were, and at which commit.
+    `origins` says of the files of a board's row which bytes they were, and at which commit. `lost` has by leaf the
+    places of its definition that are functions without their text.
     """
 
     leaderboard: Leaderboard
@@ -42,6 +43,7 @@ class Explained:
     definitions: Mapping[str, str]
     differences: Mapping[str, Sequence[str]]
     origins: Mapping[str, str]
+    lost: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def explained(row: Row) -> Explained:
@@ -50,7 +52,15 @@ def explained(row: Row) -> Explained:
     found = [finding for finding in row.lead.findings if finding.rule == other_task_definition.id]
     differences = grouped((finding.task, finding.message) for finding in found)
     definitions = definitions_of(row.measurements)
-    return Explained(row.leaderboard, row.scores, len(row.files), missing, row.blocked, definitions, differences, {})
+    lost_in = {file.path: lost_fields(file.result) for file in row.files if file.result is not None}
+    lost = {
+        one.required.leaf.id: places
+        for one in row.measurements.present
+        if (places := lost_in.get(one.file, {}).get(one.leaf.definition))
+    }
+    return Explained(
+        row.leaderboard, row.scores, len(row.files), missing, row.blocked, definitions, differences, {}, lost
+    )
 
 
 def explanation_text(judgement: Judgement, task_id: str = "") -> str:
@@ -102,7 +112,9 @@ def _definitions(task: Task, row: Explained) -> Iterator[str]:
     found = [leaf.id for leaf in task.leaves if leaf.id in row.definitions]
     if found:
         what = "definition" if len(found) == 1 else f"{len(found)} definitions, together"
-        yield f"  asked = {what} {digest_of_leaves(row.definitions, found)}"
+        lost = [*dict.fromkeys(place for leaf in found for place in row.lost.get(leaf, ()))]
+        without = f", without the text of {examples(lost)}" if lost else ""
+        yield f"  asked = {what} {digest_of_leaves(row.definitions, found)}{without}"
 
 
 def _leaf_table(task: Task, leaves: tuple[LeafScore, ...]) -> Iterator[str]:

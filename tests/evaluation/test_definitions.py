@@ -26,9 +26,10 @@ from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.result import Result
 from bot.evaluation.submission import Parsed, parse_submission
 from bot.platforms.inputs import local_places
+from bot.reporting.explanation import explanation_text
 from examples.make_results import asked
 from tests.evaluation.drafting import drafted
-from tests.evaluation.judging import base, declared, dumps, patched
+from tests.evaluation.judging import base, declared, dumps, judgement_of, patched
 from tests.evaluation.parts import only
 
 LEAF = "leaderboard_gpqa_main"
@@ -407,6 +408,11 @@ def test_a_function_of_which_a_writer_left_an_empty_object_is_named_as_not_recor
     (found,) = findings(with_config(changes, algebra))
     assert found.location.pointer == f"/configs/{algebra}/{place}"
     assert f"the text of {place}, a function, of {algebra}: only the rest" in found.message
+    configs = base()["configs"]
+    configs[algebra] |= changes
+    assert f", without the text of {place}\n" in explanation_text(
+        judgement_of({"x.json": base() | {"configs": configs}})
+    )
     assert (found.rule, found.is_error, found.leaves) == ("unverifiable-pin", False, (algebra,))
     others = findings(with_config({"fewshot_config": {"sampler": "random", "samples": {}}}, algebra))
     assert "other-task-definition" in {one.rule for one in others}
