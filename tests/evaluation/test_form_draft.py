@@ -676,3 +676,31 @@ def test_what_went_wrong_in_an_answer_is_no_part_of_the_average() -> None:
     form = next(draft_forms(as_bytes({"answers.jsonl": lines})))
     assert [one.place for one in form.values] == ["correct"]
     assert "left out; add [[formats.values]] for one that is: unparseable" in form.said[-1]
+
+
+def test_schemas_are_no_results_and_what_lies_deepest_is_left_out_first() -> None:
+    def tool(name: str) -> dict[str, Any]:
+        properties = {f"{name}{number}": {"type": "number", "default": 3.5} for number in range(20)}
+        return {"name": name, "inputSchema": {"type": "object", "properties": properties}}
+
+    files = {
+        f"results/tool-{number}/measured.json": {
+            "totalTokens": 1200 + number, "tools": [tool("a"), tool("b")],
+            "deep": {f"x{place}": {"y": {f"z{one}": place + one / 8 for one in range(place)}} for place in range(30)},
+        } for number in range(3)
+    }  # fmt: skip
+    form = next(draft_forms(as_bytes(files), lambda text: text.startswith("tool-")))
+    assert "totalTokens" in [one.place for one in form.values]
+    assert not [one.place for one in form.values if "inputSchema" in one.place]
+
+
+def test_a_total_alone_is_a_score_and_points_of_few_questions_are_none() -> None:
+    def answer(name: str, number: int) -> dict[str, Any]:
+        points = {f"rubric {number} {one}": 100.5 + one for one in range(3)}
+        return {"model": name, "scores": points, "total": 110.25 + number + len(name)}
+
+    files = {f"{name[-3:]}/q{number}.json": answer(name, number) for name in MODELS for number in range(40)}
+    form = next(draft_forms(as_bytes(files)))
+    assert [one.place for one in form.values] == ["total"]
+    found = numbers(as_bytes(files), form)
+    assert found["acme/atlas-7b"]["q3 total"] == 110.25 + 3 + 13

@@ -26,6 +26,7 @@ from bot.evaluation.toml_file import toml_text
 
 ID, OTHER_ID = "own", "own-2"
 MOST_DRAFTS = 8
+MOST_LEFT = 30  # places that a comment names
 SAID_ONCE = 3  # values of one doubt
 MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
 ALIKE, SEVERAL = 5, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
@@ -142,7 +143,7 @@ class DraftedForm:
         for one in self.values:
             lines += ["[[formats.values]]", *(f"{key} = {toml_text(value)}" for key, value in one.keys.items())]
             lines += [f"# TODO {one.todo}"] if one.todo and one.todo not in shared else []
-        lines += [f"# Left out: {', '.join(self.left_out)}"] if self.left_out else []
+        lines += [f"# Left out: {examples(self.left_out, MOST_LEFT)}"] if self.left_out else []
         return "\n".join(lines) + "\n" + (self.other.text if self.other else "")
 
 

@@ -72,6 +72,7 @@ NO_SCORE = re.compile(
 )
 # Times of an answer, which readers compare beside scores; a percentile or mean of them lies in an object of that name.
 LATENCY = re.compile(r"(^|_)(latency|latencies|p\d\d_(m?s|secs?|seconds))(_|$)")
+SUM = re.compile(r"total(_scores?|_points)?|sum(_of_(scores|points))?")
 PERCENTILE = re.compile(r"p\d\d(_|$)|median(_|$)")
 # What went wrong in a run, and says of no answer how good it is.
 FAULT = re.compile(
@@ -86,6 +87,7 @@ SOLVED = re.compile(r"(^|_)(solved|resolved|passed|correct|done|completed)(_|$)"
 ASKED = re.compile(r"(^|_)(total|all|asked|questions|tasks|instances|submitted)(_|$)")
 SAME = 1e-2  # how far a share of two digits may be from its counts
 TINY = 0.1  # of numbers up to 1 the largest, if they may be percentages
+FEW_ROWS = 20  # of which one has a number, if it is that of few
 FEWEST_OUTCOMES = 8  # questions by their names, of which each has one outcome
 # Objects that say how a run was made, or what a model is, and not how good it was.
 NO_RESULTS = re.compile(
@@ -294,6 +296,8 @@ def drafted_values(way: NamedRows, sets: Sequence[str], *, is_searched: bool) ->
         for row in way.rows.rows:
             _add_setup(setup, row.value, 0)
         found += [*_others(root, start, root.count / 2), *_others(setup, start, root.count / 2)]
+    if len(found) > MOST_VALUES:  # what lies deepest is left out, as it is of parts of a measurement
+        found.sort(key=lambda one: one.place.count("."))
     return _apart(found[:MOST_VALUES]) if is_searched or not all(one.is_other for one in found) else []
 
 
@@ -372,7 +376,7 @@ def _add(node: _Node, value: Any, depth: int) -> None:
     node.count += 1
     if isinstance(value, dict):
         for key, one in list(value.items())[: 3 * MOST_ELEMENTS] if depth < DEEPEST else ():
-            if is_written(key) and not (isinstance(one, dict) and NO_RESULTS.search(words_of(key))):
+            if is_written(key) and not (isinstance(one, dict) and (NO_RESULTS.search(words_of(key)) or is_schema(one))):
                 _add(node.inside.setdefault(key, _Node()), one, depth + 1)
     elif isinstance(value, list):
         if value and all(isinstance(one, dict) for one in value):
@@ -388,10 +392,17 @@ def _add(node: _Node, value: Any, depth: int) -> None:
         _add_scalar(node, value)
 
 
+def is_schema(value: Mapping[str, Any]) -> bool:
+    """Tell whether an object says what another may hold, as a JSON schema does; its numbers are no results."""
+    return "$schema" in value or (isinstance(value.get("properties"), dict) and value.get("type") == "object")
+
+
 def _add_setup(node: _Node, value: Any, depth: int) -> None:
     """Add the objects that say how a run was made: a table may show one of their numbers, such as how many games."""
     for key, one in list(value.items())[:MOST_ELEMENTS] if isinstance(value, dict) and depth < DEEPEST else ():
         if isinstance(one, dict) and is_written(key):
+            if is_schema(one):
+                continue
             add = _add if NO_RESULTS.search(words_of(key)) else _add_setup
             add(node.inside.setdefault(key, _Node()), one, depth + 1)
 
@@ -424,10 +435,12 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
     scores = {
         key: one
         for key, one in numbers.items()
-        if _is_score(key, numbers, is_searched=is_searched)
+        if (_is_score(key, numbers, is_searched=is_searched) or _is_sum(key, node, numbers))
         and key not in latencies
         and not any(key == right for right, *_ in counted)
     }
+    if len(scores) > MOST_PARTS:  # such as the points of a rubric that each question has of its own
+        scores = {key: one for key, one in scores.items() if FEW_ROWS * len(one.numbers) >= node.count}
     if any(any(one.numbers) for one in scores.values()):
         scores = {key: one for key, one in scores.items() if any(one.numbers) or not FAULT.fullmatch(words_of(key))}
     if way.questions is not None:
@@ -525,6 +538,13 @@ def _is_score(key: str, numbers: Mapping[str, _Node], *, is_searched: bool) -> b
     if words in AVERAGES and len(numbers) > 2:
         return is_searched and not _is_mean(key, numbers)
     return not _is_no_score(key, numbers[key])
+
+
+def _is_sum(key: str, node: _Node, numbers: Mapping[str, _Node]) -> bool:
+    """Tell whether a total is the only number of its object, as the sum of points is, and no number of questions."""
+    is_counted = any(RIGHT.search(words_of(one)) or SOLVED.search(words_of(one)) for one in node.inside)
+    values = numbers[key].numbers
+    return SUM.fullmatch(words_of(key)) is not None and len(numbers) == 1 and not is_counted and len(set(values)) > 1
 
 
 def _is_no_score(key: str, node: _Node) -> bool:
