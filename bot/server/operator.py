@@ -66,7 +66,7 @@ from bot.service.store.items import STATES, FailureCause, Item, ItemState
 
 LONGEST_SEARCH = 200  # letters that are searched for
 FORM = 20_000  # bytes of a form
-NEEDED_FIRST = ("rejected", "accepted", "unread")  # files by what a person has to do about them
+NEEDED_FIRST = ("rejected", "unread", "accepted")  # files by what a person has to do about them
 CAUSES = 20  # of failures, for each watch
 HELD_NAMED = 3  # items that are named of those that are held for one reason
 LONGEST_CAUSE = 2_000  # letters of a cause in an address

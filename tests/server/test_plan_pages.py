@@ -119,7 +119,19 @@ def test_rows_that_a_plan_holds_are_one_line_with_the_first_names_and_a_short_di
     assert len(one_by_one.tables[-1]) == 1 + ROWS
     plan = found(web.get(f"/plans/tiny/{digest}").content)
     assert f"Of the first ten {ROWS} go: acme/m" in " ".join(plan.text.split())
-    assert sum(link.startswith("../../board/tiny/rows/acme/m") for link in plan.links) == 2 * ROWS  # and their ranks
+    assert sum(link.startswith("../../board/tiny/rows/acme/m") for link in plan.links) == 3 * ROWS  # names and ranks
+    assert not any("submissions?" in link and "q=" in link for link in plan.links)  # their files are gone
+
+
+def test_a_plan_about_rows_that_nobody_merged_says_so(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path, limit=5)
+    gone = tuple(PlannedRow(f"tiny/acme/m{n}", f"acme/m{n}", "removed", 60.0, None, "gone") for n in range(9))
+    story.state.plans.hold(Plan("hf://datasets/acme/contents", "tiny", gone))
+    page = " ".join(found(open_web(story).get(f"/plans/tiny/{digest_of(story)}").content).text.split())
+    assert "The board has no rows yet: these stand in open requests" in page
+    assert "main has none of these rows" in page
+    assert "would stay as they are" not in page
+    story.contexts.store.close()
 
 
 def test_the_rows_that_a_plan_removes_come_first(story: Story) -> None:

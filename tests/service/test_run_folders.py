@@ -90,3 +90,4 @@ def test_a_run_at_the_top_of_a_repository_is_said_to_need_a_folder(story: Story)
     found = story.state.submissions.at(["run_spec.json", "stats.json"])
     assert [one.status for one in found.values()] == ["unread", "unread"]
     assert all("not the top of a repository" in str(one.content) for one in found.values())
+    assert all("not the top of a repository" in one.why for one in found.values())

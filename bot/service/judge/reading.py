@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from bot.errors import BotError, Unavailable
 from bot.evaluation.discovery import RESULT_NAME, Candidate, ListedFile, Read, read_candidate
-from bot.evaluation.finding import Finding, counted, examples, file_of, in_units
+from bot.evaluation.finding import Finding, counted, examples, file_of, in_units, shown
 from bot.evaluation.formats import MAX_BYTES, most_bytes
 from bot.evaluation.formats.content import JSON_LINES, TABLES, YAML
 from bot.evaluation.formats.other_files import OTHER
@@ -204,7 +204,7 @@ def _as_judged(found: Sequence[StoredSubmission], judgement: Judgement) -> list[
     done = []
     for one in found:
         verdict = verdicts.get(one.path)
-        key, status, why = None, "unread", ""
+        key, status, why = None, "unread", shown(one.content.why, 200) if isinstance(one.content, UnreadPath) else ""
         if verdict is not None:
             status = verdict.status
             key = own.text if (own := verdict.own_key) is not None else None
