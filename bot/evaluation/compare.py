@@ -34,7 +34,7 @@ from bot.evaluation.definition import differences
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import find_format, format_of
 from bot.evaluation.formats.format import NAME
-from bot.evaluation.formats.sameness import generation_of, known_kind, shown_arguments
+from bot.evaluation.formats.sameness import generation_of, known_kind, shown_arguments, written_in
 from bot.evaluation.formats.sameness import kind_of as sameness_of
 from bot.evaluation.metric_kinds import is_share, kind_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
@@ -60,6 +60,7 @@ GROUPS = ("prompt", "generation", "definition", "argument", "weights")
 AROUND = re.compile(r"chat_template|system_|multiturn|_start_space|fewshot_seed")
 # Settings that people forget to say.
 MOVES = ("implementation", "silent change", "num_fewshot", "chat template", "limit")
+TOKENIZER = "argument tokenizer"  # as the names of all arguments that name one begin
 AGENT = "agent"  # a setting with an effect of its own
 NOT_SET = "(not set)"
 BRANCH = "main"  # which says nothing of the commit
@@ -147,10 +148,12 @@ class MeasuredRun:
     model: str = ""
 
     @property
-    def models(self) -> set[str]:
-        """The ids of its models, as its row or its files name them."""
-        named = {self.model} if self.model else {one.result.model.id for one in self.sources.values()}
-        return {one.casefold() for one in named}
+    def model_id(self) -> str:
+        """The id of its model, as its row or its files name it; "" where they do not, or name several."""
+        found = {one.casefold(): one for one in [self.model] if one} or {
+            one.result.model.id.casefold(): one.result.model.id for one in self.sources.values()
+        }
+        return next(iter(found.values())) if len(found) == 1 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,9 +258,10 @@ class RunComparison:
     `columns` are those that do not count, each with its title and both values. `other_numbers` are those that differ
     and are not compared, as "metric of task". `recorded_once` are settings that one of the two does not record,
     `unread_fields` those that differ and that the form of both files does not read; `unread` says why the files of a
-    row were not read. `limits` says of each whether it asked only the first questions, `uneven` are the tasks whose
-    means are equal and whose subtasks are not. `has_errors` says that one of the two gives the standard error of every
-    task; without it the tests are those of answers.
+    row were not read. `models` are the ids of both, "" for one that is not known. `limits` says of each whether it
+    asked only the first questions, `uneven` are the tasks whose means are equal and whose subtasks are not.
+    `has_errors` says that one of the two gives the standard error of every task; without it the tests are those of
+    answers.
     """
 
     first: str
@@ -273,10 +277,20 @@ class RunComparison:
     recorded_once: tuple[SettingDifference, ...] = ()
     unread_fields: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
-    is_one_model: bool = False
+    models: tuple[str, str] = ("", "")
     limits: tuple[RunLimit | None, RunLimit | None] = (None, None)
     uneven: tuple[str, ...] = ()
     has_errors: bool = True
+
+    @property
+    def is_one_model(self) -> bool:
+        """Tell whether both are of one model, as far as that is known."""
+        return self.models[0] != "" and self.models[0].casefold() == self.models[1].casefold()
+
+    @property
+    def are_two_models(self) -> bool:
+        """Tell whether both name their model, and name two."""
+        return all(self.models) and not self.is_one_model
 
     @property
     def unexplained(self) -> list[str]:
@@ -352,7 +366,7 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         recorded_once=tuple(_recorded_once(first, second, shared)),
         unread_fields=tuple(dict.fromkeys(_unread_fields(first, second, shared))),
         unread=tuple(dict.fromkeys(one.unread for one in (first, second) if one.unread)),
-        is_one_model=first.models == second.models and len(first.models - {""}) == 1,
+        models=(first.model_id, second.model_id),
         limits=(_limit_of(first, shared), _limit_of(second, shared)),
         uneven=tuple(one.id for one in tasks if one.values[0] == one.values[1] and _are_uneven(one.id, first, second)),
         has_errors=any(all(run.tasks[task].stderr is not None for task in shared) for run in (first, second)),
@@ -652,12 +666,22 @@ def _of_tasks(
     by_values: dict[tuple[str, str], list[str]] = {}
     equal = 0
     for task in shared:
-        values = (said_of(one, first.tasks[task].leaves) or absent, said_of(other, second.tasks[task].leaves) or absent)
+        values = (
+            said_of(one, first.tasks[task].leaves) or (_written(first, name, task) or absent if absent else ""),
+            said_of(other, second.tasks[task].leaves) or (_written(second, name, task) or absent if absent else ""),
+        )
         if values[0] == values[1]:
             equal += bool(values[0])
         elif all(values) or (name == "silent change" and first.sources and second.sources):
             by_values.setdefault(values, []).append(task)
     return [_difference(name, values, tuple(tasks)) for values, tasks in by_values.items()], equal
+
+
+def _written(run: MeasuredRun, name: str, task: str) -> str:
+    """What a task's files write of an argument that counts as absent, such as a switch that is off."""
+    argument = name.partition(" ")[2]
+    results = [run.sources[leaf].result for leaf in run.tasks[task].leaves if leaf in run.sources]
+    return ", ".join(sorted({said for one in results if (said := written_in(one.model.args).get(argument, ""))}))
 
 
 def _recorded_once(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:
@@ -669,7 +693,7 @@ def _recorded_once(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str
         return  # nobody read what the files of one record
     names = dict.fromkeys([*first.settings, *second.settings, *first.of_leaves, *second.of_leaves])
     known = {one.setting for one in effects() if not one.weak} - TOLD_OTHERWISE
-    known |= {"revision"} if first.models == second.models else set()
+    known |= {"revision"} if first.model_id.casefold() == second.model_id.casefold() else set()
     for name in [one for one in names if one in known and not GIVEN.search(one)]:
         by_values: dict[tuple[str, str], list[str]] = {}
         for task in shared:
@@ -731,6 +755,8 @@ def _setting(name: str) -> str:
     if known:
         return known
     group, _, argument = name.partition(" ")
+    if name.startswith(TOKENIZER):
+        return TOKENIZER
     if group == "argument" and known_kind(argument) is None:
         return "unknown argument"
     return next((group for group in GROUPS if name.startswith((f"{group} ", f"{group}:"))), name)

@@ -56,7 +56,9 @@ def sentence_of(
     `first` and `second` are the names of the two in the sentence; `escape` is applied to names from the files.
     """
     names, whole = first_few(list(_differing(comparison)), MOST_NAMED), comparison.average
-    parts = [*_limited(comparison, first, second), _result(comparison, first, second, escape)]
+    models = list(map(escape, comparison.models))
+    parts = [f"Two models: {first} is {models[0]}, {second} is {models[1]}."] if comparison.are_two_models else []
+    parts += [*_limited(comparison, first, second), _result(comparison, first, second, escape)]
     if names:
         parts.append(f"They were measured differently: {names}.")
     if left := comparison.unexplained:

@@ -430,7 +430,7 @@ def test_a_prompt_that_differs_is_named_before_the_result(tmp_path: Path) -> Non
 def test_three_are_compared_with_the_first() -> None:
     report = json.loads(call(KESTREL, OSPREY, KESTREL, "--format", "json").stdout)
     [third] = report["against"]
-    assert (report["sentence"][:2], third["sentence"][:8]) == ("B ", "A and C ")
+    assert (report["sentence"][:11], third["sentence"][:8]) == ("Two models:", "A and C ")
     text = call(KESTREL, OSPREY, KESTREL).stdout
     assert [f"{letter} - A" in text and f"\n{letter}  " in text for letter in "BCD"] == [True, True, False]
 

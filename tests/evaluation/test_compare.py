@@ -659,6 +659,28 @@ def test_arguments_of_the_model_differ_but_for_those_that_name_it_or_place_it() 
     assert not any("argument" in name for name in run(changed(**{"config/model_args": odd})).of_leaves)
 
 
+def test_an_argument_that_counts_as_absent_is_shown_as_its_file_writes_it() -> None:
+    """As two files of hitz-zentroa/latxa: the first names its own tokenizer, the second the same one."""
+    own = "pretrained=/models/latxa-7b-v1,tokenizer=/models/latxa-7b-v1,load_in_4bit=False"
+    other = "pretrained=/models/latxa-7b-v1.1,tokenizer=/models/latxa-7b-v1,load_in_4bit=True"
+    first, same, foreign = (
+        run(changed(**{"config/model_args": args}))
+        for args in (own, other, other.replace("r=/models/latxa-7b-v1", "r=/models/gpt2"))
+    )
+    found = {one.name: one.values for one in compare(first, same).settings}
+    assert "argument tokenizer" not in found
+    assert found["weights load_in_4bit"] == ("False", "True")
+    [cut] = [one for one in compare(first, foreign).settings if one.name == "argument tokenizer"]
+    assert cut.values == ("/models/latxa-7b-v1", "/models/gpt2")
+    assert "other tokens" in cut.effect
+
+
+def test_two_models_are_said_before_anything_else() -> None:
+    first, second = (run(changed(model_name=f"acme/{name}") | {"config": {}}) for name in ("atlas", "Osprey"))
+    assert sentence_of(compare(first, second)).startswith("Two models: A is acme/atlas, B is acme/Osprey. ")
+    assert not compare(first, first).are_two_models
+
+
 def test_prompts_that_differ_by_the_hash_of_the_tool_are_named() -> None:
     """Like math_500 of Llama-3.1-8B-Instruct with and without its chat template, of which lighteval says no more."""
 

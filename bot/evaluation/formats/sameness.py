@@ -178,6 +178,15 @@ def arguments_of(args: str) -> tuple[GivenArgument, ...]:
     return tuple(GivenArgument(name, value) for name, value in found.items())
 
 
+@lru_cache(maxsize=4_096)
+def written_in(args: str) -> Mapping[str, str]:
+    """Every argument that a text has, also those that say what is so without them, each in one spelling."""
+    found: dict[str, str] = {}
+    for key, value in _flat(arguments(args)[0].items()):
+        found.setdefault(_spelled(key), in_one_spelling(value))
+    return found
+
+
 @lru_cache(maxsize=2_000)
 def _given(name: str, value: str) -> tuple[GivenArgument, ...]:
     """What one argument gives, of those that hold others these; most are the same in all files of a board."""
