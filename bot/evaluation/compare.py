@@ -77,6 +77,8 @@ OF_FOLDER = frozenset({"lm-evaluation-harness", "lmms-eval", "evalchemy"})
 TOLD_OTHERWISE = frozenset({*OF_WEIGHTS, "definition", "silent change", "line breaks", "prompts"})
 # Formats whose hashes of tasks are those of the questions, prompts and targets.
 HASHES_PROMPTS = frozenset({"lm-eval-0.4", "lmms-eval", "evalchemy"})
+# What may differ between two documents of the same question, as the table of effects calls it.
+ORDER, ANSWER = "order of the choices", "text of the right answer"
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 NO_MEAN = "the results are not the means of their samples"
 WHOLE = 100.0  # percentage points of a share of all
@@ -164,7 +166,8 @@ class Pairs:
     there are several; `flips` are the first questions on which the runs differ. `prompts_differ` is the first question
     that the runs asked in other words, "" if there is none, and `prompts` are the places where its two prompts begin to
     differ. `shared` and `larger` are the numbers of shared questions and of those of the larger run, `clusters` that of
-    the texts that several questions are about, 0 where each question stands alone.
+    the texts that several questions are about, 0 where each question stands alone. `judged` counts the questions whose
+    answers are the same and have other scores, `otherwise` those in two documents, by what differs in these.
     """
 
     contrast: Contrast
@@ -177,6 +180,8 @@ class Pairs:
     clusters: int = 0
     parts: tuple[Contrast, ...] = ()
     prompts: tuple[str, str] = ("", "")
+    judged: int = 0
+    otherwise: Mapping[str, int] = field(default_factory=dict)
 
 
 Paired: TypeAlias = Mapping[str, Pairs | str]  # by task; a text says why its logs make no pairs
@@ -288,6 +293,11 @@ class RunComparison:
         return self.models[0] != "" and self.models[0].casefold() == self.models[1].casefold()
 
     @property
+    def judged(self) -> dict[str, int]:
+        """How many questions of a task have the same answer in both and another score."""
+        return {one.id: one.pairs.judged for one in self.tasks if one.pairs and one.pairs.judged}
+
+    @property
     def are_two_models(self) -> bool:
         """Tell whether both name their model, and name two."""
         return all(self.models) and not self.is_one_model
@@ -298,6 +308,7 @@ class RunComparison:
         found = [*self.tasks, *([self.average] if self.average and len(self.tasks) > 1 else [])]
         apart = [one.id for one in found if one.conclusion in {"higher", "lower"}]
         touched = {task for one in self.settings if not one.weak for task in one.tasks}
+        touched |= self.judged.keys()
         touched |= {"average"} if touched or len(apart) > 1 else set()
         return [one for one in apart if one not in touched] if self.is_one_model else []
 
@@ -334,7 +345,7 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
     if not shared:
         has = "; ".join(f"{one.name} has {examples(list(one.tasks)) or 'none'}" for one in (first, second))
         raise CallError(f"the two have no task in common: {has}")
-    differing, equal = _settings(first, second, shared)
+    differing, equal = _settings(first, second, shared, pairs or {})
     breaking = {task: one.effect.partition(" (")[0] for one in differing if one.breaks for task in one.tasks}
     limited = [run.of_leaves.get("limit", {}) for run in (first, second)]
     tests = {}
@@ -625,7 +636,7 @@ def moving_settings(sources: Sequence[LeafSource]) -> list[tuple[str, str, str]]
 
 
 def _settings(
-    first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]
+    first: MeasuredRun, second: MeasuredRun, shared: Sequence[str], pairs: Paired
 ) -> tuple[tuple[SettingDifference, ...], int]:
     """The settings that differ in the shared tasks, those with known effects first; and how many are equal."""
     found: list[SettingDifference] = []
@@ -650,7 +661,7 @@ def _settings(
         )
         found += differing
         equal += alike
-    found += [*_subtasks(first, second, shared), *_definitions(first, second, shared)]
+    found += [*_subtasks(first, second, shared), *_definitions(first, second, shared), *_documents(pairs, shared)]
     order = {one.setting: place for place, one in enumerate(effects())}
     return tuple(sorted(found, key=lambda one: order.get(_setting(one.name), len(order)))), equal
 
@@ -733,6 +744,17 @@ def _definitions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str])
                 tasks += [] if task in tasks else [task]
     for name, (two, tasks) in found.items():
         yield _difference(f"definition: {name}", two, tuple(tasks))
+
+
+def _documents(pairs: Paired, shared: Sequence[str]) -> Iterator[SettingDifference]:
+    """What differs in the documents of the same questions, by the sample logs."""
+    for task in shared:
+        found = pairs.get(task)
+        if not isinstance(found, Pairs):
+            continue
+        for name, count in found.otherwise.items():
+            of = f"another for {count} of {counted(found.shared, 'shared question')}"
+            yield _difference(name, ("one", of), (task,))
 
 
 def said_of(values: Mapping[str, str], leaves: Iterable[str]) -> str:

@@ -26,6 +26,7 @@ MOST_VALUES = 3  # of one setting for people
 MOST_NAMED, MOST_SETTINGS = 12, 40  # settings that a sentence names, and that are listed; rows record fewer than 12
 MOST_UNEVEN = 0.02  # between the two sides of an interval that ± tells, as shown
 LOOK_AT = "look at code, libraries and hardware."
+JUDGED = "the scorer is another one, or a log was edited."
 NO_ERROR = "the files give no standard error"
 WITH_LOGS = "Sample logs show by how much."
 # How a method is called for people.
@@ -61,6 +62,9 @@ def sentence_of(
     parts += [*_limited(comparison, first, second), _result(comparison, first, second, escape)]
     if names:
         parts.append(f"They were measured differently: {names}.")
+    if comparison.judged:
+        judged = [f"{counted(count, 'question')} of {escape(task)}" for task, count in comparison.judged.items()]
+        parts.append(f"The same answers have other scores in {examples(judged)}: {JUDGED}")
     if left := comparison.unexplained:
         count = len(comparison.tasks)
         where = "" if len(left) == count or left == ["average"] else f" in {len(left)} of {counted(count, 'task')}"

@@ -1,7 +1,8 @@
 """Pair the answers of two runs to the same questions, from their sample logs, in memory that does not grow with them.
 
-Questions are matched by the hash of the document, repeats of one by their number and their prompt. Both logs are read
-side by side: only the questions that one of them has not reached yet wait in memory, so many at most, and some that
+Questions are matched by the hash of the document, repeats of one by their number and their prompt, and what is left by
+the question itself, where documents differ in the order of their choices or in their answers. Both logs are read side
+by side: only the questions that one of them has not reached yet wait in memory, so many at most, and some that
 were asked otherwise. Questions about one text, such as a passage, are a cluster.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +24,8 @@ from bot.audits.samples.read import read_log
 from bot.audits.samples.records import SkippedRecord
 from bot.audits.samples.sample import Sample
 from bot.errors import CallError
-from bot.evaluation.compare import MOST_QUESTIONS, LeafSource, MeasuredRun, Method, Paired, Pairs
+from bot.evaluation.compare import ANSWER, MOST_QUESTIONS, ORDER, LeafSource, MeasuredRun, Method, Paired, Pairs
+from bot.evaluation.finding import grouped
 from bot.evaluation.formats.helm import SPLITS
 from bot.evaluation.statistics import Contrast, clustered, paired_exact, t_test
 
@@ -36,20 +39,28 @@ MOST_APART = 10_000  # answers to another prompt than their partner's that wait 
 MOST_WAITING = 200_000  # questions that only one log has shown so far; each takes about a kilobyte
 TOO_APART = f"more than {MOST_WAITING:,} questions of one log are not in the other, or not near the same place"
 TOO_MANY = f"has more than {MOST_SAMPLES:,} samples"
+# Fields of a document that are no part of its question: what is right, and the choices, which are compared as a set.
+ANSWERS = re.compile(r"answer|target|gold|label|solution|rationale|explanation", re.IGNORECASE)
+CHOICES = re.compile(r"choice|option|ending", re.IGNORECASE)
+SHORTEST_QUESTION = 8  # characters of a text that can be a question
 MOST_CLUSTERS = 20_000  # texts that are told apart; of more, nobody knows whether they are clusters
 
 
 class _Answer(NamedTuple):
     """What is kept of a sample until its pair comes."""
 
+    key: str
     value: float
     prompt_hash: str
     answer: str
+    said: str
+    question: str = ""
+    order: str = ""
     cluster: str = ""
     tool: str = ""
 
 
-_Answers: TypeAlias = Iterator[tuple[str, _Answer] | SkippedRecord]
+_Answers: TypeAlias = Iterator[_Answer | SkippedRecord]
 _Filters: TypeAlias = tuple[Sequence[str], Sequence[str]]
 _Waiting: TypeAlias = dict[str, dict[str, deque[_Answer]]]  # by the question, then by the prompt
 
@@ -64,10 +75,12 @@ class _PairTally:
     is_exact: bool = True
     counts: Counter[tuple[float, float]] = field(default_factory=Counter)
     flips: list[tuple[str, str, str]] = field(default_factory=list)
-    prompts_differ: str = ""
+    prompts_differ: tuple[str, str] = ("", "")
     clusters: dict[str, tuple[float, int]] | None = field(default_factory=dict)
+    judged: int = 0
+    otherwise: Counter[str] = field(default_factory=Counter)
 
-    def add(self, key: str, first: _Answer, second: _Answer) -> None:
+    def add(self, first: _Answer, second: _Answer) -> None:
         """Add one question that both runs answered."""
         self.shared += 1
         difference = second.value - first.value
@@ -79,14 +92,18 @@ class _PairTally:
         else:
             self.is_exact = False
         if difference and len(self.flips) < FLIPS_KEPT:
-            self.flips.append((key, first.answer, second.answer))
+            self.flips.append((first.key, first.answer, second.answer))
+        if first.key != second.key:
+            self.otherwise[ORDER if first.order != second.order else ANSWER] += 1
+        elif difference and first.said and first.said == second.said:
+            self.judged += 1
         if self.clusters is not None:
             total, count = self.clusters.get(first.cluster, (0.0, 0))
             self.clusters[first.cluster] = (total + difference, count + 1)
             if not first.cluster or len(self.clusters) > MOST_CLUSTERS:
                 self.clusters = None
-        if not self.prompts_differ and first.prompt_hash and second.prompt_hash != first.prompt_hash:
-            self.prompts_differ = key
+        if not any(self.prompts_differ) and first.prompt_hash and second.prompt_hash != first.prompt_hash:
+            self.prompts_differ = first.key, second.key
 
     def contrast(self) -> tuple[Contrast, Method]:
         """The paired test: by clusters where there are any, exact of not too many zeros and ones, else t."""
@@ -125,18 +142,17 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str, filter
         answers = [_answers(log, metric, own) for log, own in zip(logs, filters, strict=True)]
         if why := _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, answers):
             return why
-        if whole.prompts_differ and not any(prompts):
-            prompts = _where_they_differ(
-                *(_prompt_of(log, metric, own, whole.prompts_differ) for log, own in zip(logs, filters, strict=True))
-            )
+        if any(whole.prompts_differ) and not any(prompts):
+            sides = zip(logs, filters, whole.prompts_differ, strict=True)
+            prompts = _where_they_differ(*(_prompt_of(log, metric, own, key) for log, own, key in sides))
         parts.append(part)
     contrast, method = whole.contrast()
     counts = whole.four if whole.is_exact else None
     clusters = len(whole.clusters or ()) if whole.has_clusters else 0
     each = tuple(part.contrast()[0] for part in parts) if len(parts) > 1 else ()
     return Pairs(
-        contrast, method, whole.shared, max(sizes), counts, tuple(whole.flips), whole.prompts_differ, clusters, each,
-        prompts,
+        contrast, method, whole.shared, max(sizes), counts, tuple(whole.flips), whole.prompts_differ[0], clusters,
+        each, prompts, whole.judged, dict(whole.otherwise),
     )  # fmt: skip
 
 
@@ -154,19 +170,19 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
                 continue
             if isinstance(item, SkippedRecord):
                 return f"{logs[side].name}: {f'record {item.line}: ' if item.line else ''}{item.why}"
-            key, answer = item
+            key = item.key
             sizes[side] += 1
-            partner = _taken(waiting[1 - side], key, answer.prompt_hash if apart < MOST_APART else None)
+            partner = _taken(waiting[1 - side], key, item.prompt_hash if apart < MOST_APART else None)
             waits += -1 if partner else 1
             if waits > MOST_WAITING:
                 return TOO_APART
             if partner is None:
                 apart += key in waiting[1 - side]
-                waiting[side].setdefault(key, {}).setdefault(answer.prompt_hash, deque()).append(answer)
+                waiting[side].setdefault(key, {}).setdefault(item.prompt_hash, deque()).append(item)
                 continue
             for tally in tallies:
-                tally.add(key, *((partner, answer) if side else (answer, partner)))
-    for found in _asked_otherwise(waiting):
+                tally.add(*((partner, item) if side else (item, partner)))
+    for found in (*_asked_otherwise(waiting), *_of_one_question(waiting)):
         for tally in tallies:
             tally.add(*found)
     left = [chain(*(chain(*prompts.values()) for prompts in one.values())) for one in waiting]
@@ -174,11 +190,26 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
     return "" if tallies[-1].shared or (first == second and first) else NO_SHARED
 
 
-def _asked_otherwise(waiting: tuple[_Waiting, _Waiting]) -> Iterator[tuple[str, _Answer, _Answer]]:
+def _asked_otherwise(waiting: tuple[_Waiting, _Waiting]) -> Iterator[tuple[_Answer, _Answer]]:
     """The answers to one question that wait on both sides, because their prompts differ."""
     for key, prompts in waiting[0].items():
-        for one, other in zip(chain(*prompts.values()), chain(*waiting[1].get(key, {}).values()), strict=False):
-            yield key, one, other
+        yield from zip(chain(*prompts.values()), chain(*waiting[1].get(key, {}).values()), strict=False)
+
+
+def _of_one_question(waiting: tuple[_Waiting, _Waiting]) -> Iterator[tuple[_Answer, _Answer]]:
+    """The answers to the same question in two documents, where each log has one document with that question."""
+    first, second = (
+        grouped(
+            (one.question, one)
+            for key, prompts in mine.items()
+            for one in chain(*prompts.values())
+            if one.question and key not in theirs
+        )
+        for mine, theirs in (waiting, waiting[::-1])
+    )
+    for question, answers in first.items():
+        if len(answers) == len(second.get(question, ())) == 1:
+            yield answers[0], second[question][0]
 
 
 def _taken(waiting: _Waiting, key: str, prompt_hash: str | None) -> _Answer | None:
@@ -215,8 +246,11 @@ def _answers(log: Path, metric: str, filters: Sequence[str]) -> _Answers:
         value = sample.metrics.get(name)
         if value is None:
             continue
-        is_scored, tool = True, sample.form.partition("-0")[0]
-        yield _key(sample), _Answer(value, _short(sample.prompt_hash), _shown(sample), _cluster(sample.doc), tool)
+        is_scored, key = True, _key(sample)
+        yield _Answer(
+            key, value, _short(sample.prompt_hash), _shown(sample), _said(sample),
+            *_question(sample.doc, key), _cluster(sample.doc), sample.form.partition("-0")[0],
+        )  # fmt: skip
     if not is_scored:
         yield SkippedRecord(0, f"no sample has a number as its {metric.removesuffix(',none')}")
 
@@ -251,6 +285,26 @@ def _key(sample: Sample) -> str:
     key = _short(sample.doc_hash) or _digest(sample.doc if sample.doc is not None else sample.doc_id)
     repeat = next((one for name in REPEATS if isinstance(one := sample.row.get(name), int)), "")
     return f"{key}#{repeat}"
+
+
+def _question(doc: object, key: str) -> tuple[str, str]:
+    """Digests of the question of a document, "" where it shows none, and of the order of its choices."""
+    if not isinstance(doc, dict):
+        return "", ""
+    asked = {name: value for name, value in doc.items() if not (ANSWERS.search(name) or CHOICES.search(name))}
+    if not any(isinstance(one, str) and len(one) >= SHORTEST_QUESTION for one in asked.values()):
+        return "", ""
+    choices = [value for name, value in sorted(doc.items()) if CHOICES.search(name) and not ANSWERS.search(name)]
+    flat = [json.dumps(one, sort_keys=True, default=str)
+            for value in choices for one in (value if isinstance(value, list) else [value])]  # fmt: skip
+    return _digest([asked, sorted(flat), key.partition("#")[2]]), _digest(flat)
+
+
+def _said(sample: Sample) -> str:
+    """A digest of the whole answer, or of all its likelihoods; "" where there is none."""
+    if sample.answer is not None or sample.response is not None:
+        return _digest(sample.answer or sample.response) if sample.answer or sample.response else ""
+    return _digest(sample.logprobs) if sample.logprobs else ""
 
 
 def _prompt_of(log: Path, metric: str, filters: Sequence[str], key: str) -> str:

@@ -18,7 +18,7 @@ from bot.audits.samples.find import find_logs, folders_of_results
 from bot.audits.samples.pairs import NO_SHARED, TOO_APART, TOO_MANY, pair_logs
 from bot.evaluation.compare import MeasuredRun, MeasuredTask, Pairs, compare
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result
-from bot.reporting.comparison import comparison_text
+from bot.reporting.comparison import comparison_text, sentence_of
 from tests.audits.samples.test_attacks import helm_rows, write_helm
 
 STAMP = "2026-01-01T00-00-00.000000"
@@ -309,3 +309,49 @@ def test_questions_of_helm_are_those_of_the_split_that_its_means_are_over(tmp_pa
     pairs = pair_logs(valid[:1], valid[1:], "exact_match")
     assert isinstance(pairs, Pairs)
     assert pairs.shared == 20
+
+
+def of_choices(number: int, order: str, answer: str, value: float) -> dict[str, Any]:
+    doc = {"question": f"What is the name of the planet number {number}?", "answer": answer, "Record ID": number}
+    doc |= {f"choice{place}": f"{letter}{number}" for place, letter in enumerate(order)}
+    digest = hashlib.sha256(json.dumps(doc, indent=2).encode()).hexdigest()
+    return sample(number, value) | {"doc": doc, "doc_hash": digest, "prompt_hash": digest}
+
+
+def test_the_same_question_in_two_documents_is_paired_and_what_differs_is_named(tmp_path: Path) -> None:
+    """As leaderboard_gpqa, which shuffles the choices of a question, and MATH, whose answers were once normalized."""
+    first = [of_choices(number, "abcd", "(A)", 1.0) for number in range(6)]
+    second = [of_choices(number, "badc", "(B)", 0.0) for number in range(3)]
+    second += [of_choices(number, "abcd", "( A )", 1.0) for number in range(3, 5)]
+    second += [of_choices(5, "abcx", "(A)", 1.0)]  # other choices are another question
+    logs = [log(tmp_path / "a", first)], [log(tmp_path / "b", second)]
+    pairs = pair_logs(*logs, "acc,none")
+    assert isinstance(pairs, Pairs)
+    assert (pairs.shared, pairs.counts) == (5, (2, 3, 0, 0))
+    assert pairs.otherwise == {"order of the choices": 3, "text of the right answer": 2}
+    assert any(pairs.prompts)
+    runs = [MeasuredRun(name, {}, {"toy": MeasuredTask("toy", value, 0.1, "acc", 100.0, ("toy",))})
+            for name, value in (("a", 1.0), ("b", 0.5))]  # fmt: skip
+    text = comparison_text(compare(*runs, {"toy": pairs}))
+    assert "order of the choices: one → another for 3 of 5 shared questions  [toy]" in text
+    twice = [*first, first[0] | {"doc": first[0]["doc"] | {"answer": "(C)"}, "doc_hash": "x"}]
+    unsure = pair_logs([log(tmp_path / "c", twice)], logs[1], "acc,none")
+    assert isinstance(unsure, Pairs)
+    assert unsure.shared == 4  # nobody knows which of two documents of one question is meant
+
+
+def test_the_same_answers_with_other_scores_are_said_to_be_judged_otherwise(tmp_path: Path) -> None:
+    texts = {"arguments": [["prompt", {"until": []}]], "resps": [["D"]], "filtered_resps": ["D"]}
+    rows = [[sample(number, value, **texts) for number in range(60)] for value in (0.0, 1.0)]
+    pairs = pair_logs([log(tmp_path / "a", rows[0])], [log(tmp_path / "b", rows[1])], "acc,none")
+    assert isinstance(pairs, Pairs)
+    assert pairs.judged == 60
+    runs = [MeasuredRun(name, {}, {"toy": MeasuredTask("toy", value, 0.1, "acc", 100.0, ("toy",))}, model="acme/a")
+            for name, value in (("a", 0.0), ("b", 1.0))]  # fmt: skip
+    found = compare(*runs, {"toy": pairs})
+    assert (found.tasks[0].conclusion, found.unexplained) == ("higher", [])
+    assert "The same answers have other scores in 60 questions of toy: the scorer is another one" in sentence_of(found)
+    other = [row | {"resps": [["E"]], "filtered_resps": ["E"]} for row in rows[1]]
+    changed = pair_logs([log(tmp_path / "a", rows[0])], [log(tmp_path / "c", other)], "acc,none")
+    assert isinstance(changed, Pairs)
+    assert changed.judged == 0
