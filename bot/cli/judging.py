@@ -209,7 +209,7 @@ def _say_beside(
     idle = {settings.path: settings.names.keys() - set(used), "[models]": board.model_names.keys() - of_board}
     for where, keys in idle.items():
         if keys:
-            warn(f"{where}: no file is called or lies so: {visible(examples(sorted(keys)))}")
+            warn(f"{where}: none of these files is called or lies so: {visible(examples(sorted(keys)))}")
 
 
 def warn_unused(called: Mapping[str, str], used: Collection[str | None]) -> None:

@@ -164,8 +164,8 @@ def test_check_names_models_as_the_watch_beside_its_declaration_does(tmp_path: P
     assert "acme/atlas-7b" in done.stdout
     assert done.stderr.splitlines() == [
         "ours/bot.toml: its `identity` names the model of 1 file",
-        "ours/bot.toml: no file is called or lies so: old/*/",
-        "[models]: no file is called or lies so: elsewhere",
+        "ours/bot.toml: none of these files is called or lies so: old/*/",
+        "[models]: none of these files is called or lies so: elsewhere",
     ]
     alone = run("check", "runs/borea-1b/results.json", "-l", "ours/board.toml", cwd=tmp_path)
     assert "lies so" not in alone.stderr  # the names may be of other files

@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 
 from bot.evaluation.benchmarks.harness import RELEASE
 from bot.evaluation.finding import Finding
-from bot.evaluation.formats.format import Rerun
+from bot.evaluation.formats.format import Rerun, pinned_arguments
 from bot.evaluation.formats.lm_eval_04 import install
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
 from bot.evaluation.result import Model
@@ -490,3 +490,8 @@ def test_the_commands_for_real_files_are_taken_too(reference: Path, monkeypatch:
                 assert parsed_by_the_harness(f"{installing} && {call}", monkeypatch).model_args["pretrained"]
                 taken += 1
     assert taken > 20
+
+
+def test_a_name_that_is_no_id_of_the_hub_gets_no_command_that_loads_it() -> None:
+    assert pinned_arguments(Model("BLOOM 1.7B", "", "", None)) == ""
+    assert pinned_arguments(Model("gpt2", "", "", None)) == "pretrained=gpt2"

@@ -704,3 +704,22 @@ def test_a_total_alone_is_a_score_and_points_of_few_questions_are_none() -> None
     assert [one.place for one in form.values] == ["total"]
     found = numbers(as_bytes(files), form)
     assert found["acme/atlas-7b"]["q3 total"] == 110.25 + 3 + 13
+
+
+def test_counts_nested_by_language_are_quotients_and_what_was_skipped_is_no_score() -> None:
+    def part(right: int) -> dict[str, int]:
+        return {"n_right": right, "n_asked": 120, "skipped": right % 3}
+
+    files = {
+        f"{name}.json": {
+            "format": "nord-1", "engine": {"title": name, "quant": "none"},
+            "by_language": {lang: {"grammar": part(40 + number), "sense": part(70 + number)} for lang in ("nb", "fi")},
+        } for number, name in enumerate(("Fjell", "Skog", "Breen"))
+    }  # fmt: skip
+    form = next(draft_forms(as_bytes(files)))
+    assert form.keys["model"] == "engine.title"
+    assert [(one.keys["leaf"], one.place) for one in form.values] == [
+        ("{task} {part}", "by_language.{task}.{part}.n_right")
+    ]
+    assert numbers(as_bytes(files), form)["Skog"]["fi sense"] == 71 / 120
+    assert any("skipped" in one for one in form.unscored)

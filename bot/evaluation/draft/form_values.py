@@ -73,12 +73,13 @@ NO_SCORE = re.compile(
 # Times of an answer, which readers compare beside scores; a percentile or mean of them lies in an object of that name.
 LATENCY = re.compile(r"(^|_)(latency|latencies|p\d\d_(m?s|secs?|seconds))(_|$)")
 SUM = re.compile(r"total(_scores?|_points)?|sum(_of_(scores|points))?")
+OF_RUNS = "whether each number is of a run: then `samples` counts runs, and the error is that between them"
 PERCENTILE = re.compile(r"p\d\d(_|$)|median(_|$)")
 # What went wrong in a run, and says of no answer how good it is.
 FAULT = re.compile(
     r"((is|was|has|num|n)_)?(un(parse?able|parsed|readable)|parse_(errors?|failures?)|errors?|error(ed)?|fail(ed|ures?)|timeouts?|"
     r"timed_out|refus(al|als|ed)|crash(ed|es)?|skipped|invalid|missing|aborted|truncated|exceptions?)"
-    r"(_to_\w+|_count|_total|_rate|_share)?"
+    r"(_to_\w+|_count|_total)?"
 )
 RIGHT = re.compile(r"(^|_)(num_|n_)?(correct|right|passed|solved|resolved|successes|hits)(?=_|$)")
 OF = re.compile(r"(^|_)(num_|n_)?(total|count|n|all|asked|questions|samples|items|tasks)(?=_|$)")
@@ -441,8 +442,9 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
     }
     if len(scores) > MOST_PARTS:  # such as the points of a rubric that each question has of its own
         scores = {key: one for key, one in scores.items() if FEW_ROWS * len(one.numbers) >= node.count}
-    if any(any(one.numbers) for one in scores.values()):
-        scores = {key: one for key, one in scores.items() if any(one.numbers) or not FAULT.fullmatch(words_of(key))}
+    sound = {key: one for key, one in scores.items() if not FAULT.fullmatch(words_of(key))}
+    if pairs or any(any(one.numbers) for one in sound.values()):
+        scores = {key: one for key, one in scores.items() if key in sound or (is_less_better(key) and any(one.numbers))}
     if way.questions is not None:
         runs = list(_of_runs(node, way, way.questions))
         found += runs or _of_questions(node, way, way.questions, is_searched=is_searched)
@@ -658,10 +660,12 @@ def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> 
         outer = " ".join(text for text in way.told)
         named = told.question if is_searched else told.apart or told.question
         question = {"question": named} if named else {}
+        is_answer = kept[key].is_outcome or {0.0, 1.0}.issuperset(kept[key].numbers)
+        todo = told.todo if is_answer else OF_RUNS if told.todo else ""
         for part in ("", *told.parts) if is_searched else (" ".join(told.tasks),):
             leaf = " ".join(filter(None, (outer, part))) or key
             metric = {"metric": key} if leaf != key else {}
-            yield DraftedValue({"trials": place, **question, "leaf": leaf, **metric}, told.todo)
+            yield DraftedValue({"trials": place, **question, "leaf": leaf, **metric}, todo)
             if is_searched and told.is_uneven and not part:  # ids of several domains may be alike: each line counts
                 yield DraftedValue({"trials": place, "leaf": f"{leaf} of each", "metric": key})
             if (

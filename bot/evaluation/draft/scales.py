@@ -136,6 +136,7 @@ def scale_of(
 ) -> Scale:
     """The scale that makes scores of a metric's values. Every given value is inside of the drafted range.
 
+    Numbers that are no shares may be any: what was seen until today is no range of them.
     `less_is_better` says that the files say so, whatever the name says; `is_plain` that these are no percentages.
     """
     kind = kind_of(metric_name)
@@ -154,7 +155,7 @@ def scale_of(
     if least >= 0 and most <= 100 and not is_plain:
         return Scale({"unit": "percent"}, (*unknown, "values above 1 were read as percentages"))
     top = min(TOP, _power_of_ten(max(abs(least), abs(most))))
-    keys = {"range": [-top if least < 0 else 0, top], "upper_bound": str(top)}
+    keys = {"range": [-TOP if least < 0 else 0, TOP], "upper_bound": str(top)}
     return Scale(keys, (*unknown, f"{top} is drafted as the value that is worth 100"))
 
 

@@ -35,6 +35,7 @@ COMPLETIONS, ECHOING = "openai-completions", ("babbage-002", "davinci-002")  # o
 INFERENCE = "hf-inference"  # a service of the Hub
 NAME = re.compile(r"[A-Za-z][\w-]{0,60}")
 DTYPES = frozenset({"bfloat16", "float16", "float32", "float64"})
+REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?")  # as the Hub names a model; other names load nothing
 REMOTE_CODE = re.compile(r"(?:^|,)\s*trust_remote_code\s*=[^,]*")
 REVISION = re.compile(r"((?:^|,)\s*revision\s*=\s*)[^,]*")
 ONE_LINE_KEY = re.compile(rf"(?=.){ONE_LINE}")
@@ -250,7 +251,8 @@ def pinned_arguments(model: Model) -> str:
     pairs, args = arguments(model.args)
     if "," in model.revision or ("," in model.id and not args):
         return ""
-    args = REMOTE_CODE.sub("", args).removeprefix(",") or (model.id and f"pretrained={model.id}")
+    named = f"pretrained={model.id}" if REPOSITORY.fullmatch(model.id) else ""
+    args = REMOTE_CODE.sub("", args).removeprefix(",") or named
     if not args or HIDDEN in args or NESTED.search(args) or not NAME.fullmatch(model.source or "hf"):
         return ""
     if model.source.startswith(UNCALLED) or (model.source and not model.source.islower()):
