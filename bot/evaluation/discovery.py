@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from bot.evaluation.finding import in_units
 from bot.evaluation.formats import MAX_BYTES, formats, most_of
 from bot.evaluation.formats.content import OTHER_TOOL
-from bot.evaluation.formats.format import STARTS, Format, Kind
+from bot.evaluation.formats.format import NOTHING_TO_DO, STARTS, Format, Kind
 from bot.evaluation.formats.other_files import OTHER, is_json_lines, kind_of_head, kind_of_json
 from bot.evaluation.formats.zip_members import MAGIC
 from bot.evaluation.forms import DeclaredForm
@@ -108,9 +108,9 @@ def read_candidate(
     """Read a candidate as a submission, or say what it is.
 
     `read` gives at most so many bytes of the beginning of a file, None if it is gone, and may give none of a file
-    that is larger than it can read. A file that is named itself is always a submission, with a problem where it is no
-    result. One of more than `max_bytes` is not read; formats that are larger by nature, such as archives, have their
-    own limit, and so have the files of folders.
+    that is larger than it can read. A file that is named itself is a submission, with a problem where it is no result,
+    but for kinds with which nothing needs to be done. One of more than `max_bytes` is not read; formats that are larger
+    by nature, such as archives, have their own limit, and so have the files of folders.
     """
     if candidate.limit:
         return _parsed_folder(candidate, read, is_named=is_named)
@@ -210,6 +210,6 @@ def _too_large(file: ListedFile, head: bytes, limit: int, *, is_named: bool) -> 
 
 
 def _unread(file: ListedFile, kind: Kind, *, is_named: bool, sha256: str = "") -> Parsed | UnreadPath:
-    if not is_named:
+    if not is_named or kind.advice.startswith(NOTHING_TO_DO):  # which would be no error that somebody can mend
         return UnreadPath(file.path, kind.id, kind.advice)
     return Parsed(file.path, sha256, file.size, problem=Problem(f"is {kind.title}, not a result", hint=kind.advice))

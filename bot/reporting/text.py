@@ -119,15 +119,16 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
             commands,
         )
         commands |= {one.command for _, one in found} - {""}
-    repairs = [row.repair for row in judgement.rows if row.repair is not None]
-    without = [one for one in repairs if not one.command]
-    repairs = [one for one in repairs if one.command]
-    for one in without[:ROWS_SHOWN]:
-        yield from ("", *_repair_lines(one))
-    if repairs and len(judgement.rows) == 1:
-        yield from ("", *_repair_lines(repairs[0]))
-    elif repairs:
-        yield from ("", *_wrapped(f"check --all ends {counted(len(repairs), 'row')} with its commands.", "  ", "  "))
+    names = _names(judgement.rows, _what)
+    asked = [(f"for {names[row.key]}: " * (len(names) > 1), row.repair) for row in judgement.rows if row.repair]
+    without = [(whose, one) for whose, one in asked if not one.command]
+    repairs = [(whose, one) for whose, one in asked if one.command]
+    for whose, one in [*without[:ROWS_SHOWN], *repairs[:1]]:
+        advice = in_one_clone(one, commands)
+        yield from ("", *_repair_lines(replace(advice, hint=f"{whose}{advice.hint}")))
+    if repairs[1:]:
+        more = f"The commands of {counted(len(repairs) - 1, 'more row')}: check --all ends each row with its own."
+        yield from ("", *_wrapped(more, "    ", "    "))
     yield from ("", *_unread_lines(judgement))
     below = f" Files are named from {visible(folder)}/ on." if folder else ""
     yield from _wrapped(f"This is grouped by rule; check --all shows each finding.{below}", "", "")

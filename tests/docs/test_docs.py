@@ -120,5 +120,11 @@ def test_the_index_for_coding_agents_names_pages_that_exist() -> None:
 def test_the_hook_for_commits_takes_result_files_alone(path: str, is_checked: bool) -> None:
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8"))
     assert bool(re.search(hook["files"], path)) == is_checked
+    (copied,) = [
+        yaml.safe_load(block)["repos"][0]["hooks"][0]
+        for block in re.findall(r"```yaml\n(.*?)```", words("docs/github.md"), re.DOTALL)
+        if "repos:" in block
+    ]
+    assert bool(re.search({**hook, **copied}["files"], path)) == is_checked  # as copied from the page
     assert hook["entry"].split()[:2] == ["leaderboard-bot", "check"]
     assert hook["require_serial"]  # two processes would part the files of a row

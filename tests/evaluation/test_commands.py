@@ -408,6 +408,25 @@ def test_the_findings_of_a_row_have_one_list_of_commands(
     assert "measure it again, by the commands at the end" in " ".join(text.split())
 
 
+def test_a_text_that_is_grouped_ends_with_the_commands_that_it_promises() -> None:
+    """The commands of the first row stand there, and the call that prints those of the others."""
+    data = lacking()
+    data["n-shot"]["leaderboard_ifeval"] = 3
+    rows = {f"{name}/results_x.json": patched({"/model_name": f"acme/{name}"}, data) for name in "abc"}
+    whole = {"d/results_x.json": patched({"/model_name": "acme/d"})}
+    for files, more in ((rows, "The commands of 2 more rows: check --all"), ({"a/x.json": data} | whole, "")):
+        judgement = judgement_of(files)
+        text = " ".join(terminal_text(judgement, Ink(colour=False)).split())
+        assert "This is grouped by rule" in text
+        _, promise, end = text.partition("measure it again, by the commands at the end")
+        assert promise
+        name = next(row.model.id for row in judgement.rows if row.repair)
+        assert f"for {name}: to repair all of this, measure what the row lacks" in end
+        assert "--tasks leaderboard_ifeval" in end
+        assert more in end
+        assert ("check --all ends" in end) == bool(more)
+
+
 def test_the_commands_for_a_model_without_a_name_say_that_they_alone_repair_nothing() -> None:
     """What they write has the same nickname, so the same commands would be asked for again."""
     data = lacking(model_name="final", config__model_args="pretrained=final,dtype=bfloat16")

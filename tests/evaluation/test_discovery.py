@@ -142,8 +142,11 @@ def test_what_is_no_result_is_named_as_what_it_is(name: str) -> None:
 def test_one_that_is_named_itself_is_a_submission_that_says_so(name: str) -> None:
     kind, data = OTHERS[name][0], content_of(name)
     found = found_in({name: data}, (name,))[name]
-    assert isinstance(found, Parsed)
+    if isinstance(found, UnreadPath):  # as a pattern of a shell or a hook for commits names it, in nobody's way
+        assert (found.kind, found.why.startswith("nothing needs to be done")) == (kind, True)
+        return
     assert found.problem is not None
+    assert not found.problem.hint.startswith("nothing needs to be done")
     title = next((known.title for known in kinds() if known.id == kind), None)
     assert title is None or found.problem.why == f"is {title}, not a result"
 
@@ -215,7 +218,7 @@ def test_a_file_that_is_gone_and_one_that_cannot_be_read_in_part() -> None:
 @given(st.binary(max_size=200), st.booleans())
 def test_any_bytes_are_one_or_the_other(data: bytes, is_named: bool) -> None:
     found = found_in({"a.json": data}, ("a.json",) if is_named else ())["a.json"]
-    assert isinstance(found, Parsed) or not is_named
+    assert isinstance(found, Parsed) or not is_named or found.kind != "other"
 
 
 # ---- runs of several files ----

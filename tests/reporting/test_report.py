@@ -193,7 +193,9 @@ def test_a_text_of_more_than_a_screen_says_each_cause_once_with_its_files_and_co
     text = terminal_text(judgement, PLAIN, quiet=True)
 
     lines = text.splitlines()
-    assert len([line for line in lines if not line.endswith(" \\")]) <= SCREEN
+    above, _, end = text.partition("→ for acme/model-0: to repair all of this, measure everything again")
+    assert len([line for line in above.splitlines() if not line.endswith(" \\")]) <= SCREEN
+    assert "The commands of 11 more rows: check --all ends each row with its own." in end
     assert text.count("error[missing-task]  36 findings in 12 rows") == 1
     assert "    columns in all of them: BBH, GPQA, MUSR" in lines
     assert "    in acme/model-0, acme/model-1, acme/model-10 and 9 more" in lines

@@ -41,6 +41,7 @@ REVISION = re.compile(r"((?:^|,)\s*revision\s*=\s*)[^,]*")
 ONE_LINE_KEY = re.compile(rf"(?=.){ONE_LINE}")
 NO_METRICS = frozenset({"alias", "name", "sample_len", "sample_count", "samples", "num_examples", "num_instances"})
 FILTERS = ("strict-match", "strict_match", "none", "get-answer", "get_response", "custom-extract", "remove_whitespace")
+NOTHING_TO_DO = "nothing needs to be done"  # how advice on a file begins that is in nobody's way
 LAST_FILTER = "flexible-extract"  # what it finds wherever it stands is the more generous of two
 
 
@@ -86,8 +87,8 @@ def has_keys(*keys: str) -> Callable[[Any], bool]:
 class Kind(msgspec.Struct, frozen=True, gc=False):
     """A kind of file that is no result.
 
-    `title` is its name with an article, `advice` says what to do. `has_head` tests the first bytes, `has_value` the
-    JSON value of the whole file, or of the first of its lines.
+    `title` is its name with an article, `advice` says what to do, or begins with NOTHING_TO_DO. `has_head` tests the
+    first bytes, `has_value` the JSON value of the whole file, or of the first of its lines.
     """
 
     id: str

@@ -16,7 +16,7 @@ from bot.evaluation.benchmarks.harness import order_of
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import Given, contradicted, free_name, items, number, revision, table, text
-from bot.evaluation.formats.format import Format, Kind, Rerun, command_line, has_keys, stderr_after
+from bot.evaluation.formats.format import NOTHING_TO_DO, Format, Kind, Rerun, command_line, has_keys, stderr_after
 from bot.evaluation.result import HarnessVersion, LeafResult, Model, Result, escape_pointer
 
 # The cache of mteb 1.11 and later; `experiments/<settings>` holds runs with settings of their own.
@@ -202,7 +202,7 @@ MTEB = Format(
         Kind(
             "mteb",
             "what MTEB says of a model or a run",
-            "nothing needs to be done: it holds no result",
+            f"{NOTHING_TO_DO}: it holds no result",
             has_value=lambda value: IS_MODEL(value) or IS_RUN(value),
         ),
     ),

@@ -11,7 +11,7 @@ from jiter import from_json
 
 from bot.evaluation.formats import formats
 from bot.evaluation.formats.content import MAX_VALUES, PROPOSES, count_values
-from bot.evaluation.formats.format import Kind, has_keys
+from bot.evaluation.formats.format import NOTHING_TO_DO, Kind, has_keys
 
 HUB_RESULTS = re.compile(rb"(?:#[^\n]*\n|\s)*- dataset:.*\n\s+id:")
 NEMO = re.compile(rb"command: .*^config:\s+output_dir: ", re.DOTALL | re.MULTILINE)
@@ -121,7 +121,7 @@ KINDS = (
     Kind(
         "entry",
         "a row that leaderboard-bot wrote",
-        "nothing needs to be done: `verify` checks it",
+        f"{NOTHING_TO_DO}: `verify` checks it",
         has_value=has_keys("schema", "key", "leaderboard", "evidence"),
     ),
     Kind("request-file", "a request for an evaluation", "name the result of that evaluation", has_value=_is_request),
@@ -154,11 +154,11 @@ KINDS = (
     Kind(
         "speed",
         "a measurement of speed",
-        "nothing needs to be done: it measures no answers",
+        f"{NOTHING_TO_DO}: it measures no answers",
         has_value=has_keys("request_throughput", "mean_ttft_ms"),
     ),
 )
-OTHER = Kind("other", "not a result", "nothing needs to be done: leaderboard-bot reads no such file")
+OTHER = Kind("other", "not a result", f"{NOTHING_TO_DO}: leaderboard-bot reads no such file")
 
 
 @cache
