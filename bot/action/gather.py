@@ -31,19 +31,18 @@ MOST_ELSEWHERE = 20  # files of a model in other folders that are read for one s
 def watched(watches: Iterable[Watch], leaderboard: str, trigger: TriggerContext) -> tuple[str, ...]:
     """The patterns of the files that watches of a declaration in the workspace are about, from the workspace's root.
 
-    Those of a watch of a repository are the workspace's own; a folder outside of the workspace has none in it.
+    Those of a watch of a repository are the workspace's own. A folder outside of the workspace is one of somebody's
+    machine, whose files may lie in any folder of the repository.
     """
+    root = trigger.workspace.resolve()
     found: dict[str, None] = {}
     for watch in watches:
-        start = ""
-        if "://" not in watch.source:
-            folder = (trigger.workspace / leaderboard).parent / watch.source
-            if not folder.resolve().is_relative_to(trigger.workspace.resolve()):
-                continue
-            start = folder.resolve().relative_to(trigger.workspace.resolve()).as_posix()
+        folder = root if "://" in watch.source else ((root / leaderboard).parent / watch.source).resolve()
+        start = folder.relative_to(root) if folder.is_relative_to(root) else Path("**")
         for path in watch.paths:
-            sign = "!" if path.startswith("!") else ""
-            found[f"{sign}{Path(start, path.removeprefix('!')).as_posix()}"] = None
+            sign, own = ("!" if path.startswith("!") else ""), path.removeprefix("!")
+            below = start if start != Path("**") or not own.startswith("**/") else Path()
+            found[f"{sign}{(below / own).as_posix()}"] = None
     return tuple(found)
 
 
@@ -72,6 +71,11 @@ def changed_places(patterns: list[str], trigger: TriggerContext, source: GitHubS
         if proposal.head != trigger.commit:  # else this commit would be green for the files of another
             raise Stale(f"the pull request has a newer commit, {proposal.head[:12]}, which has a run of its own")
         yield from _places_at(proposal.head, proposal.files, patterns, source)
+
+
+def has_some(patterns: list[str], trigger: TriggerContext, source: GitHubSource) -> bool:
+    """Tell whether the commit of a push has any file that is wanted."""
+    return any(is_wanted(one.path, patterns) for one in source.changes(None, trigger.commit))
 
 
 def changed_logs(trigger: TriggerContext, source: GitHubSource) -> list[str]:

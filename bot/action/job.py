@@ -262,6 +262,11 @@ class Run:
         """The models of the files in folders, by the watches."""
         return folder_names(self.watches)
 
+    @property
+    def is_about_changes(self) -> bool:
+        """Whether only what a pull request or a push changes is judged, and not the workspace."""
+        return self.inputs.changed_only and self.trigger.is_change
+
     def say(self, text: str) -> None:
         """Write one line to the log, in which nothing is a command to the runner."""
         self.out.write(f"{without_commands(one_line(text))}\n")

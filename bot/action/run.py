@@ -16,6 +16,7 @@ from bot.action.gather import (
     changed_logs,
     check_inside,
     gather,
+    has_some,
     places_of_models,
     watched,
 )
@@ -81,6 +82,7 @@ from bot.service.settings.environment import cached_answers, read_access
 FAULT = "internal error: {name}: {error}. Report it at https://github.com/leaderboard-bot/leaderboard-bot/issues"
 NO_FILES = "no result file {where} matches {patterns}"
 NO_RESULT = "no file {where} is a result"
+NAME_THEM = "name them by the input `results`, or by `paths` in the `bot.toml` beside the declaration"
 ONLY_LOGS = "{count} {where}, and no result file: a log counts only together with the result file beside it ({logs})"
 NOTHING_TO_PUBLISH = (
     "nothing to publish: no file in the workspace matches {patterns}:"
@@ -172,7 +174,7 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
         trigger = replace(trigger, before=start_at)
     gathered = _read_with(run, with_commits(gather(inputs, trigger, run.source(), access)))
     changed = [one for one in gathered if one.last is None or (one.path, one.last.oid) not in published_before]
-    if target is not None and not changed and not (inputs.changed_only and trigger.is_change):
+    if target is not None and not changed and not run.is_about_changes:
         raise CallError(NOTHING_TO_PUBLISH.format(patterns=", ".join(inputs.results)))
     found = list(changed)
     judgement = judge(run, found, there)
@@ -189,8 +191,8 @@ def start(environ: Mapping[str, str], out: TextIO) -> int:
     for said in beyond:
         write_summary(f"\n{said}\n", run.environ)
     published: list[str] = []
-    is_refused = bool(FAILS[inputs.fail_on]) and any(one.is_whole for one in refused)
-    status = 1 if is_refused else status_of(inputs, judgement)
+    is_failed = any(one.is_whole for one in refused) or (not judgement.verdicts and not run.is_about_changes)
+    status = 1 if FAILS[inputs.fail_on] and is_failed else status_of(inputs, judgement)
     compared = ""
     try:
         if declaration := changed_declaration(run):
@@ -378,20 +380,12 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     for said in unread_said(unreadable):
         run.warn(said, Severity.ERROR if FAILS[run.inputs.fail_on] else Severity.WARNING)
     cannot_be_judged = UNREADABLE.format(count=counted(len(unreadable), "file"))
+    if not judgement.verdicts and unreadable:
+        run.say(cannot_be_judged)
+        write_summary(_unread_markdown(cannot_be_judged, unread), run.environ)
+        return
     if not judgement.verdicts:
-        changed = run.inputs.changed_only and run.trigger.is_change
-        where = "that was added or changed" if changed else "in the workspace"
-        line = NO_FILES.format(where=where, patterns=", ".join(run.inputs.results))
-        if unreadable:
-            line = cannot_be_judged
-        elif unread:
-            line = NO_RESULT.format(where=where)
-        elif logs := changed_logs(run.trigger, run.source()) if changed else []:
-            line = ONLY_LOGS.format(count=counted(len(logs), "sample log"), where=where, logs=examples(logs))
-        elif changed and run.trigger.branch and run.trigger.number(run.source()) is None:
-            line = PASSED
-        (run.say if changed else run.warn)(line)
-        write_summary(_unread_markdown(line, unread), run.environ)
+        write_summary(_unread_markdown(why_nothing(run, unread), unread), run.environ)
         return
     for line in annotate(told_in(judgement)):
         run.out.write(f"{line}\n")
@@ -404,6 +398,29 @@ def report_judgement(run: Run, judgement: Judgement) -> None:
     write_summary(judgement_markdown(judgement, explanation_fold), run.environ)
     if unreadable:
         write_summary(f"\n{_unread_markdown(cannot_be_judged, unread)}", run.environ)
+
+
+def why_nothing(run: Run, unread: Sequence[str]) -> str:
+    """Log why nothing is judged, and give it.
+
+    A whole workspace without results is an error, a push to a repository without any a warning; a pull request need not
+    change one.
+    """
+    trigger, patterns = run.trigger, ", ".join(run.inputs.results)
+    where = "that was added or changed" if run.is_about_changes else "in the workspace"
+    line = NO_RESULT.format(where=where) if unread else NO_FILES.format(where=where, patterns=patterns)
+    if not run.is_about_changes:
+        run.warn(f"{line}; {NAME_THEM}", Severity.ERROR if FAILS[run.inputs.fail_on] else Severity.WARNING)
+        return line
+    if not unread and (logs := changed_logs(trigger, run.source())):
+        line = ONLY_LOGS.format(count=counted(len(logs), "sample log"), where=where, logs=examples(logs))
+    elif not unread and trigger.branch and trigger.number(run.source()) is None:
+        line = PASSED
+    if trigger.is_proposal or has_some(run.inputs.patterns, trigger, run.source()):
+        run.say(line)
+    else:
+        run.warn(f"{NO_FILES.format(where='in the repository', patterns=patterns)}; {NAME_THEM}")
+    return line
 
 
 def _unread_markdown(line: str, unread: Iterable[str]) -> str:

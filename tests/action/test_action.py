@@ -20,6 +20,7 @@ from tests.action.jobs import (
     comments,
     here,
     propose,
+    push,
     runner,
     temp,
     without_report,
@@ -195,6 +196,20 @@ def test_no_matching_file_is_no_failure_and_one_line(github: GitHubServer, here:
     assert (ran.status, without_report(ran.outputs)) == (0, NONE)
     (line,) = ran.log.splitlines()
     assert line == "no result file that was added or changed matches **/*.json"
+
+
+@pytest.mark.parametrize(("before", "is_warned"), [({}, True), ({GOOD: result()}, False)])
+def test_a_push_to_a_repository_without_results_is_a_warning(
+    github: GitHubServer, here: HereRunner, before: dict[str, bytes], is_warned: bool
+) -> None:
+    push(github, {"notes.txt": b"words", **before})
+    event, sha = push(github, {"answers.jsonl": b'{"scores": {"math": 0.5}}'})
+
+    ran = here.run("push", event, sha=sha, token="app-token", **DECLARED)
+
+    warned = "::warning title=leaderboard-bot::no result file in the repository matches **/*.json; name them by the"
+    (line,) = ran.log.splitlines()
+    assert (ran.status, line.startswith(warned)) == (0, is_warned)
 
 
 def test_a_file_of_another_tool_is_named_with_the_reason(github: GitHubServer, here: HereRunner) -> None:

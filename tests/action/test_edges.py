@@ -132,8 +132,12 @@ leaves = [{ id = "math" }]
     [
         ('source = ".."\npaths = ["runs/**/*.jsonl", "!runs/old/**"]', 0, "accepted: runs/team-one/a.jsonl"),
         ('source = "github://example-org/board"\npaths = ["**/*.jsonl", "!**/old/**"]', 0, "accepted: runs/team-one/a"),
-        ('source = ""\npaths = ["**/*.jsonl"]', 0, "bot.toml"),  # refused settings
-        ('source = "../.."\npaths = ["**/*.jsonl"]', 0, "matches **/*.json"),  # nothing of the workspace
+        ('source = "../runs"\npaths = ["*/*.jsonl", "!old/**"]', 0, "accepted: runs/team-one/a.jsonl"),
+        ('source = ""\npaths = ["**/*.jsonl"]', 1, "bot.toml"),  # refused settings
+        # A folder beside the workspace, as `init` wrote it on somebody's machine.
+        ('source = "../../x"\npaths = ["*/*.jsonl", "!**/old/**"]', 0, "accepted: runs/team-one/a.jsonl"),
+        ('source = "../../x"\npaths = ["**/*.jsonl", "!old/**"]', 0, "accepted: runs/team-one/a.jsonl"),
+        ('source = ".."\npaths = ["**/*.csv"]', 1, "::error title=leaderboard-bot::no result file in the workspace"),
     ],
 )
 def test_the_settings_beside_a_declaration_say_which_files_are_results_and_whose(

@@ -255,12 +255,15 @@ def test_the_workspace_is_taken_where_changed_only_is_off(github: GitHubServer, 
     assert outside.log == [f"accepted: {job.runner.workspace}/other/results_3.json"]
 
 
-def test_a_workspace_without_results_is_a_warning_and_no_failure(job: Job) -> None:
-    said = job.run("schedule", None)
+@pytest.mark.parametrize(("fail_on", "status", "severity"), [("error", 1, "error"), ("never", 0, "warning")])
+def test_a_workspace_without_results_fails_the_step(job: Job, fail_on: str, status: int, severity: str) -> None:
+    """A green run would say that the results of the board are right."""
+    said = job.run("schedule", None, fail_on=fail_on)
 
-    assert (said.status, said.outputs["verdict"]) == (0, "none")
-    line = "::warning title=leaderboard-bot::no result file in the workspace matches **/results_*.json"
-    assert said.log == [line]
+    assert (said.status, said.outputs["verdict"]) == (status, "none")
+    (line,) = said.log
+    assert line.startswith(f"::{severity} title=leaderboard-bot::no result file in the workspace matches **/results_*")
+    assert line.endswith("; name them by the input `results`, or by `paths` in the `bot.toml` beside the declaration")
 
 
 def test_a_link_in_the_workspace_leads_nowhere(job: Job) -> None:
