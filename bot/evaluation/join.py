@@ -411,8 +411,8 @@ def _setting_unlike(other: JoinCandidate, files: Sequence[JoinCandidate], leader
     is_of_other = all(one.format != results[0].format for one in results[1:])
     for name in sorted(theirs.keys() & ours.keys() if is_of_other else theirs.keys() | ours.keys()):
         if theirs.get(name) != ours.get(name):
-            their, our = (f"is {shown(one[name])}" if name in one else "is not set" for one in (theirs, ours))
-            return f"{name} {their}, {our} in the row"
+            their, our = (shown(one[name]) if name in one else "not set" for one in (theirs, ours))
+            return f"{name} is {their}, and {our} in the row"
     if is_of_other and not all(
         are_apart(one, its, leaderboard) for one, its in product(_sources(files), _sources([other]))
     ):
@@ -420,7 +420,7 @@ def _setting_unlike(other: JoinCandidate, files: Sequence[JoinCandidate], leader
         return f"both {shown(results[0].format)} and {shown(results[1].format)} may have its tasks; {fix}"
     harnesses = [one.harness.version or one.harness.git_hash or "unknown" for one in results[:2]]
     their, our = map(shown, harnesses)
-    return f"the harness is {their}, {our} in the row" if their != our else ""
+    return f"the harness is {their}, and {our} in the row" if their != our else ""
 
 
 def _prompts(files: Sequence[JoinCandidate], others: Sequence[JoinCandidate]) -> dict[str, str]:

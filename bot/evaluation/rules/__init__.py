@@ -25,14 +25,14 @@ RULES = _rules(
     "unpinned_revision", "future_date", "group_contradicts_leaves", "quantized_run", "unknown_argument",
     "unscored_samples",
     "strict_below_flexible", "drop_at_the_floor", "older_scorer_version", "silent_change", "not_comparable",
-    "unverifiable_harness_commit", "unverifiable_pin", "extra_task", "chat_template_differs", "thinking_not_used",
+    "unverifiable_harness_commit", "unverifiable_pin", "extra_task", "chat_template_differs",
     "own_setup",
 ) + SAMPLE_RULES  # fmt: skip
 
 # What judges a row, joined from all files of its key.
 ROW_RULES = _rules(
     "missing_task", "mixed_reducers", "implausibly_low", "indistinct_models", "rerun_differs", "settings_differ",
-    "duplicate_scores", "nearly_duplicate", "evidence_below_least",
+    "thinking_not_used", "duplicate_scores", "nearly_duplicate", "evidence_below_least",
 )  # fmt: skip
 
 ALL_RULES = _rules("malformed_file") + RULES + ROW_RULES

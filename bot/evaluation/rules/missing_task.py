@@ -92,7 +92,7 @@ def _violation(case: RowCase, missing: list[RequiredMetric]) -> Violation:
     elsewhere, remedy = _elsewhere(case, missing)
     at = other.result if other is not None and other.result is not None else result
     return Violation(
-        _message(missing, keys, at) + (f"; {shown(unjoined)} has it and does not join" if unjoined else elsewhere),
+        _message(missing, keys, at) + (_why_not(case, unjoined) if unjoined else elsewhere),
         f"if it is the same model: {remedy}; else {hint}" if remedy else hint,
         at.pointer_to("leaves") if whole and len(keys) > 1 else at.pointer_to("leaf", keys[0]),
         task.id,
@@ -144,10 +144,19 @@ def _unjoined(case: RowCase, missing: list[RequiredMetric]) -> str:
     return next((one.path for one, leaves in zip(left_out, has, strict=True) if wanted <= leaves), "")
 
 
+def _why_not(case: RowCase, path: str) -> str:
+    """That a sound file of the key has it, and the first setting that keeps the file out of the row."""
+    asked, why = case.row.prompts.get(path), case.row.left_out[path]
+    reason = f": it has {asked}" if asked else f": {why}" if why else ""
+    return f"; {shown(path)} has it and does not join{reason}"
+
+
 def _has_other_metric(result: Result, required: RequiredMetric) -> bool:
     """Tell whether a result has another metric of a leaf, with the number of shots that is asked."""
     leaf, shots = result.leaves.get(required.leaf_key), required.task.num_fewshot
-    return leaf is not None and bool(_metrics(leaf)) and (shots is None or leaf.num_fewshot in {None, shots})
+    if leaf is None or required.value_key in (metrics := _metrics(leaf)):
+        return False
+    return bool(metrics) and (shots is None or leaf.num_fewshot in {None, shots})
 
 
 def _metrics(leaf: LeafResult) -> list[str]:

@@ -43,8 +43,9 @@ def settings_differ(case: RowCase) -> Violations:
     if left_out and case.leaderboard.join.settings == "same":
         count = len(left_out)
         what = "file was" if count == 1 else "files were"
-        why = next(iter(left_out.values()))
-        told = f"; in the first {why}" if why else ""
+        first, why = next(iter(left_out.items()))
+        of = f" of {examples([file.path for file in row.files], 1)}" if why.endswith("in the row") else ""
+        told = f"; {'there' if count == 1 else f'in {shown(first)}'} {why}{of}" if why else ""
         advised = advised_version(row.result.harness, row.result.format, (), case.leaderboard, case.facts)
         harness = advised.title if advised else "the same release of the harness"
         formats = {one.result.format for one in case.verdicts if one.result is not None and one.path in left_out}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -56,9 +57,38 @@ def test_files_that_are_not_joined_are_counted() -> None:
     settings = [{"/config/gen_kwargs": {"temperature": number / 8}} for number in (1, 2, 0)]
     found = found_in_row("settings-differ", *settings)
     assert found.message.startswith("2 files were measured with another harness or other settings and not joined: ")
-    assert found.message.endswith('in the first gen_kwargs is {"temperature": 0.25}, is {"temperature": 0} in the row')
+    assert found.message.endswith(
+        'in results_1.json gen_kwargs is {"temperature": 0.25}, and {"temperature": 0} in the row of results_2.json'
+    )
     assert found.hint.endswith("; for other numbers measure all tasks with lm-eval 0.4.9 and the same settings")
     assert found.location.path == "results_2.json"
+
+
+THINKING = {"/config/model_args": "pretrained=example-org/kestrel-7b,dtype=bfloat16,enable_thinking=True"}
+BBH = [name for name in base()["results"] if name.startswith("leaderboard_bbh")]
+
+
+def test_a_file_with_another_setting_is_told_as_the_reason_of_what_is_missing() -> None:
+    """Measuring one task with thinking switched off joins no row with thinking."""
+    halves = [[name for name in base()["results"] if (name in BBH) == part] for part in (True, False)]
+    thinking, other = ({f"/results/{name}": ABSENT for name in names} for names in halves)
+    files = {"bbh.json": patched(other), "rest.json": patched(THINKING | thinking)}
+    (row,) = judgement_of(files).rows
+    missing = [found.message for found in row.findings if found.rule == "missing-task"]
+    why = "; rest.json has it and does not join: argument enable_thinking is True, and not set in the row"
+    assert len(missing) == 5
+    assert [said for said in missing if " has no " in said or not said.endswith(why)] == []
+
+
+def test_of_thinking_a_row_says_once_that_all_is_measured_with_one_setting() -> None:
+    files = [THINKING | {f"/results/{name}": ABSENT for name in base()["results"] if (name in BBH) == part}
+             for part in (True, False)]  # fmt: skip
+    end = {"/config/model_args": THINKING["/config/model_args"] + ",think_end_token=</think>"}
+    found = found_in_row("thinking-not-used", *(one | end for one in files))
+    assert found.hint.startswith("a row has one setting: keep this one, or measure all tasks again with thinking")
+    assert found.command.count("enable_thinking=False,revision=") == found.command.count("lm_eval --model") == 4
+    assert "think_end_token" not in found.command
+    assert {"leaderboard_bbh", "leaderboard_mmlu_pro", "leaderboard_ifeval"} <= set(re.split("[ ,]", found.command))
 
 
 @pytest.mark.parametrize("format_id", ["helm", "a-format-that-is-gone"])
