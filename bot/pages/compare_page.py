@@ -62,12 +62,18 @@ def _near(content: PageContent, name: str) -> list[tuple[str, str]]:
     return [(other, _shortest(content, other)) for other, row in rows if other != name and row.rank is not None]
 
 
+# A row is a list in the data, without the names of its four parts.
+NAMED = b"""globalThis.leaderboard.rows = globalThis.leaderboard.rows.map(([average, error, kind, tasks]) => (
+  { average, error, kind, tasks }));
+"""
+
+
 def compare_data(content: PageContent) -> bytes:
     """A script that holds the scores of all rows: a page on a disk may load a script, and no data.
 
     Scores and errors are in points, rounded to six digits after the point.
     """
-    seen, ways, rows = SharedTexts(), dict[bytes, MeasuredWay](), list[dict[str, Any]]()
+    seen, ways, rows = SharedTexts(), dict[bytes, MeasuredWay](), list[tuple[Any, ...]]()
     for row in content.rows.values():
         if (way := _way(row.entry)) not in ways:
             ways[way] = MeasuredWay(len(ways), row.entry, _shapes(row.entry, seen))
@@ -94,7 +100,7 @@ def compare_data(content: PageContent) -> bytes:
         "shapes": list(seen.shapes),
         "texts": list(seen.texts),
     }
-    return b'"use strict";\nglobalThis.leaderboard = ' + msgspec.json.encode(data) + b";\n"
+    return b'"use strict";\nglobalThis.leaderboard = ' + msgspec.json.encode(data) + b";\n" + NAMED
 
 
 @dataclass
@@ -179,15 +185,11 @@ def _shapes(entry: Entry, seen: SharedTexts) -> dict[str, int]:
     return found
 
 
-def _row(content: PageContent, entry: Entry, way: MeasuredWay) -> dict[str, Any]:
-    """A row's average, and what its comparison needs of each task."""
+def _row(content: PageContent, entry: Entry, way: MeasuredWay) -> tuple[Any, ...]:
+    """A row's average with its error, how it was measured, and what its comparison needs of each task."""
     found = {task.id: _measured(task, way.shapes[task.id]) for task in entry.tasks if task.score is not None}
-    return {
-        "average": _rounded(entry.average),
-        "error": _rounded(entry.stderr),
-        "tasks": [found.get(task.id) for task in content.board.leaderboard.tasks],
-        "kind": way.place,
-    }
+    tasks = [found.get(task.id) for task in content.board.leaderboard.tasks]
+    return _rounded(entry.average), _rounded(entry.stderr), way.place, tasks
 
 
 def _measured(task: TaskScore, shape: int) -> tuple[float | int | None, ...]:

@@ -15,6 +15,7 @@ from bot.reporting.escape import visible
 # After a sign that joins words, and between the humps of a name such as AmazonCounterfactualClassification.
 JOINT = re.compile(r"(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])")
 BREAK = re.compile(JOINT.pattern + r"|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
+OWN_BREAK = re.compile(r"(?<=[^\W_]-)<wbr>(?=[A-Za-z])")  # browsers break there themselves
 WORDS = re.compile(r"[^ _-]+[ _-]*")
 NAME, OWNER = 44, 30  # letters that are seen of a model and of its organization: two lines, and one beside its setup
 LONG = 16  # letters of a part of a name that fit on a phone
@@ -25,7 +26,7 @@ def breakable(text: str) -> Markup:
     """A text for a page that may break after the signs that join its words; a word too long for a phone, in itself."""
     words = JOINT.split(str(escape(visible(text))))  # of which no part breaks "&amp;" and its like
     parts = (part for word in words for part in (BREAK.split(word) if len(word) > LONG else [word]))
-    return Markup("<wbr>".join(parts))  # noqa: S704 - escaped
+    return Markup(OWN_BREAK.sub("", "<wbr>".join(parts)))  # noqa: S704 - escaped
 
 
 def in_lines(model: str, kind: str = " class=two") -> Markup:

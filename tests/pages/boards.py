@@ -8,6 +8,7 @@ from functools import cache
 from html.parser import HTMLParser
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from bot.evaluation.row_key import RowKey
@@ -216,6 +217,11 @@ class Found(HTMLParser):
         self.text += data
         if self.is_cell:
             self.tables[-1][-1][-1] += data
+
+
+def data_of(script: bytes) -> dict[str, Any]:
+    """The data of the comparison's script, before it names the parts of each row."""
+    return msgspec.json.decode(script.partition(b"leaderboard = ")[2].partition(b";\n")[0])
 
 
 @cache

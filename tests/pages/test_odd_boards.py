@@ -49,6 +49,7 @@ from tests.pages.boards import (
     FAR_OFF,
     GROUPS,
     board_of_rows,
+    data_of,
     found,
     generated,
     hostile,
@@ -346,7 +347,7 @@ def test_rows_are_compared_under_names_in_any_script() -> None:
     site = site_of(rows)
     name = next(name for name in site.content.rows if name.startswith("~"))
     shown = f"組織/模型/{name.rpartition('/')[2]}"
-    data = json.loads(site["compare-data.js"].partition(b"leaderboard = ")[2].rstrip(b";\n"))
+    data = data_of(site["compare-data.js"])
     assert data["titles"] == {name: shown}
     page = compare_page(site.content, list(site.content.rows)).decode()
     assert "模型" in found(page.encode()).tables[-1][0]

@@ -26,7 +26,7 @@ from bot.publishing.changes import BoardChange
 from bot.publishing.entry import Entry, Evidence
 from bot.reporting.escape import cell
 from tests.evaluation.judging import declared
-from tests.pages.boards import Found, board_of_rows, examples, found, generated, hostile, site_of
+from tests.pages.boards import Found, board_of_rows, data_of, examples, found, generated, hostile, site_of
 from tests.variants import one_of
 
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -124,14 +124,15 @@ def test_a_page_of_raw_values_shows_those_of_the_entries(site: Site) -> None:
 
 
 def test_the_data_of_the_comparison_are_those_of_the_entries(site: Site) -> None:
-    data = json.loads(site["compare-data.js"].decode().partition("globalThis.leaderboard = ")[2].rstrip(";\n"))
+    data = data_of(site["compare-data.js"])
     assert data["names"] == list(site.content.rows)
     for row, board_row in zip(data["rows"], site.content.board.rows, strict=True):
         entry = board_row.entry
-        assert row["average"] == (None if entry.average is None else round(entry.average, 6))
+        average, _, kind, tasks = row
+        assert average == (None if entry.average is None else round(entry.average, 6))
         scored = [task for task in entry.tasks if task.score is not None]
-        assert [one[0] for one in row["tasks"] if one] == [pytest.approx(task.score) for task in scored]
-        settings, warned = data["kinds"][row["kind"]]
+        assert [one[0] for one in tasks if one] == [pytest.approx(task.score) for task in scored]
+        settings, warned = data["kinds"][kind]
         assert data["texts"][warned] == " ".join(sorted({rule_title(warning.rule) for warning in entry.warnings}))
         assert [len(of_tasks) for of_tasks in settings] == [len(scored)] * len(data["settings"])
 
