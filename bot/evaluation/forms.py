@@ -14,6 +14,7 @@ from bot.evaluation.formats.format import Format
 from bot.evaluation.task import DeclarationModel, Id, Text
 
 MOST_FORMS, MOST_VALUES = 30, 500
+Outcome = Annotated[float, Field(ge=0, le=1, strict=True)] | Literal["gap"]
 Count = Annotated[int, Field(gt=0, le=10**9, strict=True)] | Text
 
 
@@ -22,9 +23,9 @@ class FormValue(DeclarationModel):
 
     The number is at `value`; or it is `right` of `of`, counts, with the `value` that the file has beside them if it has
     one; or it is made from `solved`, a list of ids, and `of`, a list or a number; or from `trials`, outcomes that
-    `reduce` makes one number, as it makes the counts of several runs. `question` tells which question a trial is of.
-    `samples` is the number of questions behind it, `stderr` its standard error, `interval` half of its 95 % confidence
-    interval.
+    `reduce` makes one number, as it makes the counts of several runs. `outcomes` says what a text of a trial counts,
+    "gap" as if the trial were not there. `question` tells which question a trial is of. `samples` is the number of
+    questions behind it, `stderr` its standard error, `interval` half of its 95 % confidence interval.
     """
 
     value: Text | None = None
@@ -33,6 +34,7 @@ class FormValue(DeclarationModel):
     trials: Text | None = None
     of: Count | None = None
     reduce: Text | None = None
+    outcomes: dict[str, Outcome] | None = None
     question: Text | None = None
     leaf: Text
     metric: Text | None = None

@@ -69,6 +69,8 @@ vllm watsonx xinference
 RESOURCE = re.compile(r"(?:[^/]+/){0,5}?(?:accounts|publishers)/([^/]+)/models/([^/]+)")
 # What may stand there instead of the model's organization: a region, a way to call.
 NO_ORGANIZATION = re.compile(r"[a-z]{2}(-[a-z]+)*(-\d)?|global|converse(_like)?|invoke|deployments|chat")
+# A service before a colon; behind one may also stand a tag of a model, such as atlas:7b, atlas:latest, acme/atlas:free.
+SERVED = re.compile(r"[A-Za-z][A-Za-z_-]*:(?=\S*[\d-])([A-Za-z]{2}\S*)")
 MARKED = re.compile(r"[\w.-]+/[\w.-]+[@:= (][^/]*")  # acme/atlas:free, acme/atlas@reasoning=high
 
 
@@ -113,9 +115,11 @@ def has_nickname(model: Model) -> bool:
 
 
 def without_provider(name: str) -> str:
-    """A name such as `openrouter/acme/atlas` without the service that serves the model; others as they are."""
+    """A name such as `openrouter/acme/atlas` or `openai:gpt-4.1` without what serves the model; others as they are."""
     if resource := RESOURCE.fullmatch(name):
         return f"{resource[1]}/{resource[2]}"
+    if served := SERVED.fullmatch(name):
+        return served[1]
     provider, _, model = name.partition("/")
     organization, _, last = model.partition("/")
     is_id = bool(last) and "/" not in last and NO_ORGANIZATION.fullmatch(organization) is None

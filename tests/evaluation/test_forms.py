@@ -337,6 +337,29 @@ def test_the_trials_of_all_rows_of_a_model_are_one_number() -> None:
     assert numbers(spoiled[1])["x"]["score"] == 25.0
 
 
+@pytest.mark.parametrize(
+    ("outcomes", "value", "samples"),
+    [
+        ('{ Ungraded = "gap" }', 1 / 3, 4),
+        ("{ ungraded = 0, partly = 0.5 }", 1 / 4, 4),
+        ('{ ungraded = "gap", error = "gap" }', 1 / 2, 4),
+        ('{ ungraded = "gap", fail = 1, pass = 0, error = 0 }', 1 / 3, 4),
+    ],
+)
+def test_a_form_says_what_an_answer_counts_that_is_neither_right_nor_wrong(
+    outcomes: str, value: float, samples: int
+) -> None:
+    """A question whose answer is left out was asked all the same: its number of samples is that of the others."""
+    board = one_form(f'trials = "verdict"\noutcomes = {outcomes}\nleaf = "all"', 'files = "*.csv"\nmodel = "m"')
+    file = b"m,verdict\na/b,pass\na/b,fail\na/b,ungraded\na/b,error\n"
+    result = parse(board, file, "board.csv").result
+    assert result is not None
+    assert result.leaves["all"].numbers["score"] == pytest.approx(value)
+    assert result.leaves["all"].samples == samples
+    other = parse(board, file + b"a/b,maybe\n", "board.csv")
+    assert "maybe, which is no outcome of a trial" in (other.problem.why if other.problem else "")
+
+
 def test_each_question_counts_once_however_often_it_was_run() -> None:
     values = 'trials = "runs.{q}[*].ok"\nleaf = "all"'
     file = {"m": "a/b", "runs": {"q1": [{"ok": 1}, {"ok": 0}, {"ok": 0}], "q2": [{"ok": 1}]}}
@@ -452,6 +475,8 @@ def test_a_file_that_no_form_reads_is_told_what_it_lacks() -> None:
         ("", 'value = "a"\nof = 3\nleaf = "x"', "of goes with right or solved"),
         ("", 'right = "a"\nof = 9\nunit = "count"\nleaf = "x"', 'unit = "count" goes with value'),
         ("", 'trials = "a"\nreduce = "best"\nleaf = "x"', "write mean, pass@k or pass^k"),
+        ("", 'trials = "a"\noutcomes = { maybe = 2 }\nleaf = "x"', "outcomes.maybe"),
+        ("", 'value = "a"\noutcomes = { maybe = 1 }\nleaf = "x"', "outcomes goes with trials"),
         ("", 'trials = "a"\nreduce = "pass@2"\nmetric = "pass@1"\nleaf = "x"', "is not what reduce"),
         ("", 'value = "a"\nsamples = "b.{x}"\nleaf = "x"', "does not remember"),
         ('files = "{a}/{a}.json"', 'value = "a"\nleaf = "x"', "each name once"),

@@ -50,6 +50,9 @@ def parsed(name: str = LOCAL) -> Parsed:
         ("accounts/fireworks/models/atlas-7b", "fireworks/atlas-7b"),
         ("fireworks_ai/accounts/fireworks/models/atlas-7b", "fireworks/atlas-7b"),
         ("projects/one/locations/eu/publishers/acme/models/atlas", "acme/atlas"),
+        ("openai:gpt-4.1", "gpt-4.1"),
+        ("ollama:gemma3:27b", "gemma3:27b"),
+        *((name, name) for name in ("gemma3:27b", "mistral:latest", "acme/atlas:free", "Atlas: the 2nd")),
         *(
             (name, name)
             for name in ("azure/gpt-4o", "bedrock/us-east-1/titan", "runs/acme/atlas", "groq/a/b/c", "groq/a/")

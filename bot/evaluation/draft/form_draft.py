@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from bot.evaluation.draft.form_rows import (
+    NO_MODEL,
     PRECISION_KEYS,
     NamedRows,
     is_written,
@@ -29,7 +30,7 @@ MOST_DRAFTS = 8
 MOST_LEFT = 30  # places that a comment names
 SAID_ONCE = 3  # values of one doubt
 MOST_OF_ONE = 2  # drafts of one way to cut files into measurements
-ALIKE, SEVERAL = 5, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
+ALIKE, SEVERAL = 6, 5  # parts of the ranks of two ways that leave it to the number of their kinds of numbers
 MOST_KEYS, DEEPEST_KEY = 300, 5
 UNWRITTEN = "left out, because a form cannot name keys with braces or of several lines"
 BESIDE = re.compile(r"\{\.([^{}.]+)\}")  # in a text, what stands beside a number
@@ -159,12 +160,14 @@ def draft_forms(
     ways = sorted(named_ways(files), key=lambda way: _rank(way, is_model), reverse=True)
     if is_model is not None and is_by_name:
         ways = [way for way in ways if any(map(is_model, way.distinct))] or ways
-    cut = Counter[tuple[str, tuple[str, ...]]]()
+        ways = [way for way in ways if sureness(way) > NO_MODEL] or ways
+    cut, tried = Counter[tuple[str, tuple[str, ...]]](), set[tuple[str, tuple[str, ...], tuple[str, ...]]]()
     found: list[tuple[tuple[float, ...], NamedRows, tuple[str, ...], list[DraftedValue]]] = []
     for way in ways:
         place = (way.rows.place, way.rows.paths)
-        if cut[place] >= MOST_OF_ONE or len(found) >= MOST_DRAFTS:
+        if cut[place] >= MOST_OF_ONE or len(found) >= MOST_DRAFTS or (*place, way.names) in tried:
             continue
+        tried.add((*place, way.names))
         for sets in _ways_to_tell(way, is_searched=is_model is not None):
             values = drafted_values(way, sets, is_searched=is_model is not None)
             if values:
@@ -188,7 +191,8 @@ def _rank(way: NamedRows, is_model: Callable[[str], bool] | None) -> tuple[float
     spread = len(way.distinct) / max(1, len(way.rows.rows))
     place, files = len(way.rows.place), len(way.rows.paths)
     is_said = sureness(way) > 0 and way.is_whole  # in each file, under a key that names models
-    return (known, share >= 0.2, is_said, sureness(way), files, spread, -place, -len(way.model))
+    are_models = known > 0 and sureness(way) > NO_MODEL  # what a table shows of each may be tasks
+    return (are_models, known, share >= 0.2, is_said, sureness(way), files, spread, -place, -len(way.model))
 
 
 def _form(way: NamedRows, sets: Sequence[str], values: Sequence[DraftedValue], files: int) -> DraftedForm:

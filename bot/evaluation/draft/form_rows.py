@@ -18,19 +18,21 @@ from bot.evaluation.formats.numbers import number_of
 from bot.evaluation.identity import without_provider
 from bot.evaluation.places import key_text
 
-MOST_FILES, MOST_ROWS, MOST_ELEMENTS = 2_000, 5_000, 300
+MOST_FILES, MOST_ROWS, MOST_ELEMENTS = 2_000, 2_000, 300
+FEW_ROWS, MOST_SAID, LONGEST_SAID = 3, 30, 40  # of each further file, and texts of a key of which each is in a row
 ALIKE = 0.5  # of the keys of two files or objects that make them alike
 MOST_OPENED = 30  # members of an object: one of more has no rows of its own, as one question of many has none
 MOST_KINDS, FEWEST_OF_KIND = 8, 5  # of objects by name in one file, and objects of a further kind
 LEVELS = 4  # of a path: the name of the file, and three folders above it
 MODEL_KEYS = ("model_name", "model", "model_id", "model_name_or_path", "model_path", "modelname", "hf_model", "llm",
-              "model_key", "model_slug", "display_name", "name", "system", "tool_name", "agent_name", "system_name",
-              "method_name", "submission_name", "submission", "participant", "extractor", "id", "agent", "method",
-              "solver", "engine", "checkpoint")  # fmt: skip
+              "model_key", "model_slug", "assistant", "display_name", "name", "system", "tool_name", "agent_name",
+              "system_name", "method_name", "submission_name", "submission", "participant", "extractor", "id",
+              "agent", "method", "solver", "engine", "checkpoint")  # fmt: skip
 OF_TASKS = frozenset({"task", "task_name", "tasks", "dataset", "dataset_name", "benchmark", "benchmark_name",
                       "domain", "subset", "category", "language", "lang", "split", "subtask", "metric", "metric_name",
                       "main_score", "version", "task_version", "status", "mode", "problem", "question", "suite",
                       "difficulty"})  # fmt: skip
+OF_JUDGE = re.compile(r"(^|_)(judges?|graders?|evaluators?|scorers?)(_|$)")  # what scores the answers
 PRECISION_KEYS = ("precision", "dtype", "model_dtype", "torch_dtype")
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
 PATH_ID = re.compile(r"[\w.-]*[^\W_]__[^\W_][\w.-]*")  # an id in the name of a folder, such as acme__atlas-7b
@@ -46,7 +48,7 @@ TOKEN = re.compile(r"<[^<>]*>|\[[A-Z]+\]")  # of a tokenizer, such as <|endoftex
 OF_MODELS = frozenset(MODEL_KEYS[:7])  # keys at which a path is that of a model
 LONGEST_NAME, MOST_WORDS = 120, 9
 UNNAMED = -20  # how sure a way without a place for the model is
-FROM_PATH, BY_KEY, OTHER_TEXT = -6, 0, -8
+FROM_PATH, BY_KEY, OTHER_TEXT, NO_MODEL = -6, 0, -8, -16
 
 
 @dataclass(frozen=True)
@@ -119,6 +121,11 @@ def last_key(place: str) -> str:
     return words_of(place.rpartition(".")[2])
 
 
+def words_of_keys(place: str) -> list[str]:
+    """The words of each key of a place."""
+    return [words_of(key) for key in place.split(".")]
+
+
 def named_ways(files: Mapping[str, bytes]) -> Iterator[NamedRows]:
     """All ways to read the files, for each group of files of one layout."""
     read = dict(_decoded(files))
@@ -166,21 +173,35 @@ def _ways(read: Mapping[str, tuple[Any, bool]]) -> Iterator[DraftedRows]:
     """The ways in which these files may hold measurements: whole, in lists of objects, or in objects by name."""
     places: dict[str, list[DraftedRow]] = {}
     seen: Counter[str] = Counter()
+    said: dict[tuple[str, str], set[str]] = {}
     for path, (value, _) in read.items():
+        parts = path_names(path)
         for place, values in _rows_in(value, "", 0):
             seen[place] += 1
-            if len(places.setdefault(place, [])) < MOST_ROWS:
-                parts = path_names(path)
-                places[place] += [DraftedRow(one, {**parts, **names}, path) for one, names in values]
+            found = places.setdefault(place, [])
+            count = max(FEW_ROWS, MOST_ROWS - len(found))
+            kept = [*values[:count], *(one for one in values[count:] if _says_more(one[0], place, said))]
+            found += [DraftedRow(one, {**parts, **names}, path) for one, names in kept]
     has_lines = any(lines for _, lines in read.values())
     for place, found in places.items():
         if 2 * seen[place] > len(read):
             shape = (place.count("."), place.endswith(".{model}"))
             alike = sum((one.count("."), one.endswith(".{model}")) == shape for one in places) - 1 if shape[1] else 0
-            yield DraftedRows(place, tuple(found[:MOST_ROWS]), tuple(read), has_lines, alike)
-            layouts = _of_alike_rows(found[:MOST_ROWS]) if place else []
+            yield DraftedRows(place, tuple(found), tuple(read), has_lines, alike)
+            layouts = _of_alike_rows(found) if place else []
             for rows in layouts if len(layouts) > 1 else ():
                 yield DraftedRows(place, rows, tuple(dict.fromkeys(row.path for row in rows)), has_lines)
+
+
+def _says_more(row: Any, place: str, said: dict[tuple[str, str], set[str]]) -> bool:
+    """Tell whether a row has a text that no other left-out row has at its key, as that of a rare outcome."""
+    is_new = False
+    for key, text in row.items() if isinstance(row, dict) else ():
+        texts = said.setdefault((place, key), set())
+        if isinstance(text, str) and len(text) <= LONGEST_SAID and len(texts) < MOST_SAID and text not in texts:
+            texts.add(text)
+            is_new = True
+    return is_new
 
 
 def _of_alike_rows(rows: Sequence[DraftedRow]) -> list[tuple[DraftedRow, ...]]:
@@ -306,8 +327,9 @@ def sureness(way: NamedRows) -> float:
     if not way.model:
         return UNNAMED
     key, around = last_key(way.model), last_key(way.model.rpartition(".")[0])
-    if key in OF_TASKS or key in PRECISION_KEYS or _is_constant(way, key):
-        return 2 * OTHER_TEXT
+    is_of_judge = any(map(OF_JUDGE.search, words_of_keys(way.model)))
+    if key in OF_TASKS or key in PRECISION_KEYS or is_of_judge or _is_constant(way, key):
+        return NO_MODEL
     known = [one for one in (key, around if key in CALLED else "") if one in MODEL_KEYS]
     prior = (
         0 if way.model.startswith("{") else max((len(MODEL_KEYS) - MODEL_KEYS.index(one) for one in known), default=0)
@@ -320,5 +342,5 @@ def sureness(way: NamedRows) -> float:
         return FROM_PATH - way.level + (0 if own else OTHER_TEXT) - 4 * stamps + 10 * (spelled >= ALIKE)
     files = len(way.rows.paths)
     if way.model == "{model}" and not ids and len(way.rows.rows) < 2 * files and 2 * len(way.distinct) <= files:
-        return 2 * OTHER_TEXT  # the few languages or splits that the file of each task has
+        return NO_MODEL  # the few languages or splits that the file of each task has
     return prior + 10 * ids + (BY_KEY if prior or ids or way.model == "{model}" else OTHER_TEXT)

@@ -14,6 +14,7 @@ from typing import Any
 from bot.evaluation.benchmarks.catalogue import catalogue
 from bot.evaluation.draft.form_rows import (
     MOST_ELEMENTS,
+    OF_JUDGE,
     DraftedRows,
     NamedRows,
     is_alike,
@@ -29,7 +30,9 @@ from bot.evaluation.draft.scales import (
     is_speed,
     may_be_counts,
 )
-from bot.evaluation.formats.form_reading import RUNS, outcome
+from bot.evaluation.finding import examples
+from bot.evaluation.formats.form_reading import NO_ANSWER, RUNS, SWITCH, WRONG, outcome
+from bot.evaluation.formats.form_reading import RIGHT as RIGHT_WORDS
 from bot.evaluation.formats.numbers import is_placeholder, number_of
 from bot.evaluation.places import as_text, key_text
 
@@ -46,7 +49,7 @@ OF_ROWS = frozenset({"track", "task", "task_name", "dataset", "dataset_name", "b
                      "scenario", "subtask", "split", "game"})  # fmt: skip
 METRIC_KEYS = frozenset({"metric", "metric_name", "metric_id"})
 QUESTION = re.compile(
-    r"(^|_)(question|sample|example|instance|problem|item|case|riddle|prompt|doc|query|eval|task)(_|$)"
+    r"(^|_)(question|sample|example|instance|problem|item|case|riddle|(?<!system_)prompt|doc|query|eval|task)(_|$)"
 )
 PLAIN_ID = re.compile("id|uid|uuid|idx|index|key|number|nr|no")
 COUNTS = ("n", "samples", "num_samples", "n_samples", "num", "count", "total", "size", "num_examples", "n_examples",
@@ -89,6 +92,12 @@ ASKED = re.compile(r"(^|_)(total|all|asked|questions|tasks|instances|submitted)(
 SAME = 1e-2  # how far a share of two digits may be from its counts
 TINY = 0.1  # of numbers up to 1 the largest, if they may be percentages
 FEW_ROWS = 20  # of which one has a number, if it is that of few
+GRADES = (RIGHT_WORDS | WRONG) - SWITCH.keys()
+MOST_UNGRADED = 4  # texts beside right and wrong, such as ungraded, refused and unclear
+NEARLY = 0.8  # of answers that say right or wrong
+MOST_RUNS = 10  # answers to one question on average: of more it is no question, but as a system prompt is
+WITHOUT = " without "  # in the name of a task, before answers that are left out
+MOST_UNSURE = 3  # of these and failures, of which each may be wrong or left out
 FEWEST_OUTCOMES = 8  # questions by their names, of which each has one outcome
 # Objects that say how a run was made, or what a model is, and not how good it was.
 NO_RESULTS = re.compile(
@@ -167,6 +176,7 @@ class _Node:
     solved: int = 0  # lists of texts, each once
     others: int = 0  # texts that are no numbers
     texts: set[str] = field(default_factory=set)  # some of them
+    failures: set[str] = field(default_factory=set)  # words of outcomes without an answer
     is_percent: bool = False
     inside: dict[str, _Node] = field(default_factory=dict)
     lists: list[list[dict[str, Any]]] = field(default_factory=list)
@@ -182,6 +192,17 @@ class _Node:
         return self.outcomes == self.count > 0
 
     @property
+    def ungraded(self) -> tuple[str, ...]:
+        """The few texts of answers that are neither right nor wrong, where most texts here are one of these."""
+        is_graded = self.outcomes > self.others > 0 and self.outcomes + self.others == self.count and not self.numbers
+        return tuple(sorted(self.texts)) if is_graded and len(self.texts) <= MOST_UNGRADED else ()
+
+    @property
+    def is_graded(self) -> bool:
+        """Tell whether nearly everything here says right or wrong."""
+        return self.is_outcome or bool(self.ungraded)
+
+    @property
     def is_part(self) -> bool:
         """Tell whether everything here is between 0 and 1."""
         return self.is_number and not self.is_percent and min(self.numbers) >= 0 and max(self.numbers) <= 1
@@ -193,7 +214,7 @@ class _Node:
 
     def paths(self, depth: int = 0) -> frozenset[Path]:
         """The ways to numbers from here."""
-        own = {()} if self.is_number or self.is_outcome or self.solved else set()
+        own = {()} if self.is_number or self.is_graded or self.solved else set()
         below = {(key, *rest) for key, one in self.inside.items() if depth < DEEPEST for rest in one.paths(depth + 1)}
         return frozenset(own | below)
 
@@ -418,6 +439,7 @@ def _add_scalar(node: _Node, value: Any) -> None:
         node.is_percent |= isinstance(value, str) and "%" in value
     elif isinstance(value, str) and outcome(value) is not None:
         node.outcomes += 1
+        node.failures |= {value.strip().lower()} & NO_ANSWER
     elif isinstance(value, str) and not is_placeholder(value):
         node.others += 1
         if len(node.texts) < MOST_TEXTS:
@@ -475,6 +497,8 @@ def _collect(node: _Node, way: _Way, found: list[DraftedValue], *, is_searched: 
         found += [_of_counts(key, of, way, kind="solved") for key, of in _solved(node)]
         found += _of_trials(node, way)
     groups = {key: one for key, one in node.inside.items() if one.inside and one.paths()}
+    if way.questions is not None and any(one.is_graded for one in node.inside.values()):
+        groups = {key: one for key, one in groups.items() if not OF_JUDGE.search(words_of(key))}  # the last word counts
     sure = next(_sure_counts(numbers), "")
     count = _join(way.place, key_text(sure)) if sure else ""
     for alike in _alike_nodes(groups):
@@ -665,9 +689,13 @@ def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> 
         for part in ("", *told.parts) if is_searched else (" ".join(told.tasks),):
             leaf = " ".join(filter(None, (outer, part))) or key
             metric = {"metric": key} if leaf != key else {}
-            yield DraftedValue({"trials": place, **question, "leaf": leaf, **metric}, todo)
+            asked = {"trials": place, **question, "leaf": leaf, **metric}
+            yield from _of_outcomes(node.inside[key], asked, todo, is_searched=is_searched)
             if is_searched and told.is_uneven and not part:  # ids of several domains may be alike: each line counts
-                yield DraftedValue({"trials": place, "leaf": f"{leaf} of each", "metric": key})
+                each = {"trials": place, "leaf": f"{leaf} of each", "metric": key}
+                yield from _of_outcomes(node.inside[key], each, "", is_searched=True)
+            if node.inside[key].ungraded:
+                continue
             if (
                 is_searched and told.has_runs and "{question}[*]" in place
             ):  # a table may count the last run of each question alone
@@ -678,7 +706,7 @@ def _of_questions(node: _Node, way: _Way, told: _Told, *, is_searched: bool) -> 
 def _is_graded(key: str, node: _Node) -> bool:
     """Tell whether everything here says right or wrong, or is a part of all points."""
     is_scored = node.is_part and len(node.numbers) == node.count and NO_SCORE.search(words_of(key)) is None
-    return node.is_outcome or is_scored
+    return node.is_graded or is_scored
 
 
 def _is_ever_right(node: _Node) -> bool:
@@ -686,15 +714,33 @@ def _is_ever_right(node: _Node) -> bool:
     return not node.is_number or any(node.numbers)
 
 
+def _of_outcomes(node: _Node, asked: Mapping[str, Any], todo: str, *, is_searched: bool) -> Iterator[DraftedValue]:
+    """The trials; a table says which of those that are neither right nor wrong, or failed, are wrong or left out."""
+    ungraded = node.ungraded
+    wrong, unsure = dict.fromkeys(ungraded, 0), [*ungraded, *sorted(node.failures)]
+    if not is_searched:
+        doubt = f'whether {examples(ungraded)} is wrong: write "gap" instead of 0 where such an answer does not count'
+        yield DraftedValue({**asked, "outcomes": wrong} if wrong else asked, doubt if wrong else todo)
+        return
+    counts = range(len(unsure) + 1) if len(unsure) <= MOST_UNSURE else (0, len(unsure))
+    for left_out in (some for count in counts for some in combinations(unsure, count)):
+        outcomes = wrong | dict.fromkeys(left_out, "gap")
+        keys = {**asked, "outcomes": outcomes} if outcomes else dict(asked)
+        if left_out:
+            words = WITHOUT + " ".join(left_out)
+            keys["leaf"], keys["metric"] = asked["leaf"] + words, asked.get("metric", asked["leaf"]) + words
+        yield DraftedValue(keys, todo)
+
+
 def _are_answers(node: _Node) -> bool:
     """Tell whether parts of the rows that lie by names are answers to questions, or lists of runs of each."""
     if ANY in node.inside:
         return _telling(node.lists).is_of_questions and _has_outcomes(node.inside[ANY])
-    return any(one.is_outcome for one in node.inside.values())
+    return any(one.is_graded for one in node.inside.values())
 
 
 def _has_outcomes(node: _Node) -> bool:
-    return any(one.is_outcome or _has_outcomes(one) for one in node.inside.values())
+    return any(one.is_graded or _has_outcomes(one) for one in node.inside.values())
 
 
 def _alike_nodes(groups: Mapping[str, _Node]) -> list[list[str]]:
@@ -739,6 +785,7 @@ def _merge(into: _Node, other: _Node) -> None:
     into.numbers += other.numbers
     into.others += other.others
     into.texts |= other.texts
+    into.failures |= other.failures
     into.is_percent |= other.is_percent
     into.lists += other.lists
     for key, one in other.inside.items():
@@ -761,7 +808,8 @@ def _telling(lists: Sequence[Sequence[Mapping[str, Any]]]) -> _Told:
     names, longest = [key for key in texts if not _is_measured(key, every)], max(map(len, some))
     for count in (1, 2, 3):
         for keys in combinations([key for key in names if key not in questions][:6], count):
-            if longest <= MOST_NAMED and all(_differ(keys, one) for one in some):
+            is_of_tasks = longest <= MOST_PARTS or _recur(keys, some)
+            if longest <= MOST_NAMED and is_of_tasks and all(_differ(keys, one) for one in some):
                 told = tuple(f"{{.{key_text(key)}}}" for key in keys)
                 found = (one.get(keys[0]) for elements in lists for one in elements) if count == 1 else ()
                 return _Told(told, listed=frozenset(text for text in found if isinstance(text, str)))
@@ -788,8 +836,11 @@ def _answers(
     several = ((one, way) for way in ways for one in shared if one != way[0] and one not in way[1])
     in_part = None if sure else next(((one, way) for one, way in several if tells(one, way[0], *way[1])), None)
     ids = [way for way in ways if way[0] not in of_tasks and not PLAIN_ID.fullmatch(words_of(way[0]))]
+    ids = [
+        way for way in ids if all(len({as_text(one.get(way[0])) for one in few}) * MOST_RUNS > len(few) for few in some)
+    ]
     asked, tasks = sure or (in_part and in_part[1]) or next(iter(ids), ("", tuple(of_tasks)))
-    parts = [key for key in shared if key != asked]
+    parts = [key for key in shared if key != asked and not any(_is_grade(one.get(key)) for one in every)]
     said = {key: f"{key} " if _is_measured(key, every) else "" for key in parts}  # "False" says nothing alone
     asked_in = [Counter(as_text(each[asked]) for each in one) for one in some] if asked else []
     question = f"{{.{key_text(asked)}}}" if asked else ""
@@ -823,22 +874,33 @@ def _differ(keys: Sequence[str], elements: Sequence[Mapping[str, Any]]) -> bool:
     return len({tuple(as_text(one.get(key)) for key in keys) for one in elements}) == len(elements)
 
 
+def _recur(keys: Sequence[str], lists: Sequence[Sequence[Mapping[str, Any]]]) -> bool:
+    """Tell whether texts at keys recur in other lists, as those of tasks do, and ids of single answers do not."""
+    texts = [{tuple(as_text(one.get(key)) for key in keys) for one in some} for some in lists]
+    return len(texts) < 2 or 5 * len(set[Any]().union(*texts)) <= 4 * sum(map(len, texts))
+
+
 def _is_question(key: str, elements: Sequence[Mapping[str, Any]]) -> bool:
     """Tell whether a key names the question of each element, and elements have an outcome beside it."""
     words = words_of(key)
     is_id = PLAIN_ID.fullmatch(words) is not None
     if not (is_id or QUESTION.search(words)) or words in RUNS or not all(as_text(one.get(key)) for one in elements):
         return False
-    return (words.endswith("id") and not is_id) or all(map(_has_outcome, elements))
+    scored = sum(map(_has_outcome, elements))  # some may be neither right nor wrong
+    return (words.endswith("id") and not is_id) or scored >= NEARLY * len(elements)
 
 
 def _has_outcome(element: Mapping[str, Any]) -> bool:
     """Tell whether an element says right or wrong, in a CSV file as a text."""
     return any(
-        isinstance(one, bool) or (RIGHT.search(words_of(key)) and outcome(one) in {0, 1})
+        isinstance(one, bool) or (RIGHT.search(words_of(key)) and outcome(one) in {0, 1}) or _is_grade(one)
         for key, one in element.items()
         if not isinstance(one, list | dict)
     )
+
+
+def _is_grade(value: Any) -> bool:
+    return isinstance(value, str) and value.strip().lower() in GRADES
 
 
 def _value(

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from bot.evaluation.draft.columns import DraftColumn, Seen, columns_of, is_integral, seen_in
 from bot.evaluation.draft.form_draft import ID, OTHER_ID
+from bot.evaluation.draft.form_values import WITHOUT
 from bot.evaluation.draft.tasks import FreeIds, keys_alone, leaf_table
 from bot.evaluation.finding import grouped
 from bot.evaluation.formats import format_of
@@ -58,7 +59,8 @@ class TaskReading:
         known = self.column.leaves[0].known if self.column else None
         leaves = [self.task.leaves[0].id] if len(self.task.leaves) == 1 else []
         group = [known.of.title] if known and (self.column is None or self.column.group or leaves) else []
-        return tuple(dict.fromkeys([self.task.id, self.task.title, *leaves, *group]))
+        whole = [self.column.name.partition(WITHOUT)[0]] if self.column and WITHOUT in self.column.name else []
+        return tuple(dict.fromkeys([self.task.id, self.task.title, *leaves, *group, *whole]))
 
     @property
     def metric(self) -> str:
@@ -75,6 +77,12 @@ class TaskReading:
         """Tell whether the value lies between 0 and 1, so that it may be shown in percent."""
         bounded = self.task.range == (0.0, 1.0) or self.task.unit == "percent"
         return self.field == "score" or bounded or self.is_in_percent
+
+    @cached_property
+    def samples(self) -> int:
+        """The number of questions of the files, 0 where they do not say it of each leaf."""
+        sizes = [leaf.samples() or 0 for leaf in self.column.leaves] if self.column else [0]
+        return sum(sizes) if all(sizes) else 0
 
     def value(self, by_leaf: ByLeaf) -> float | None:
         """The value in the newest of some results that has each leaf; 0 to 1 if `is_fraction`, None without a leaf."""

@@ -47,6 +47,7 @@ UNSURE = "<unsure>(_(<shares>|<means>|scores?|index))*$"
 RIGHT = "<right>"
 SHARE = "<shares>"
 EFFORT = "<effort>(_(<means>|median|max|min|total|count|used|taken|needed|made|(to|per|until|before)_\\w+))*$"
+LEFT_OUT = re.compile("[ _]without[ _].*")  # what a number leaves out says nothing of what is better
 COUNT = "(num|nr|n|number_of)_\\w+|<counts>$"
 
 
@@ -90,7 +91,8 @@ def says_more(*names: str) -> bool:
 
 def _has(words: str, *names: str) -> bool:
     """Tell whether a name has one of these words; `successRate` is two words, and `mIoU` may be one."""
-    spelled = [re.sub("[Δδ]", "delta_", name).replace("%", " percent ") for name in names]
+    kept = [LEFT_OUT.sub("", name) for name in names]
+    spelled = [re.sub("[Δδ]", "delta_", name).replace("%", " percent ") for name in kept]
     return any(_said_by(words).search(words_of(one)) for name in spelled for one in (name, name.lower()))
 
 

@@ -39,7 +39,7 @@ WORD = re.compile(r"[\w-]+")
 PATH_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 MOST_NAMES, MOST_STARS = 6, 8  # of a pattern of paths
 # What goes with which kind of number.
-WITH = {"of": ("right", "solved"), "reduce": ("trials", "right"), "question": ("trials",)}
+WITH = {"of": ("right", "solved"), "reduce": ("trials", "right"), "outcomes": ("trials",), "question": ("trials",)}
 
 
 class Value(msgspec.Struct, frozen=True, gc=False):
@@ -49,7 +49,8 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     `errors` are the places of what says how exact it is, each with how many standard errors that is. `naming` are the
     remembered names in leaf and metric; where these are all that leaf and metric are made of, it `is_named_by_place`.
     `most` is the number of the unit that stands for all right, 0 where none does. `reduce` says how trials, or the
-    counts of several runs, are made one number; "" where nothing does.
+    counts of several runs, are made one number; "" where nothing does. `outcomes` are what texts of trials count, by
+    these in lower letters, None for a trial that is left out.
     """
 
     kind: str
@@ -63,6 +64,7 @@ class Value(msgspec.Struct, frozen=True, gc=False):
     errors: tuple[tuple[FilePlace, float], ...]
     check: FilePlace | None
     reduce: str
+    outcomes: Mapping[str, float | None]
     question: NamedText | None
     less_is_better: bool
     naming: tuple[str, ...]
@@ -226,6 +228,9 @@ def _value(data: Mapping[str, Any], known: frozenset[str]) -> Value:
         errors=tuple((beside(key), size) for key, size in (("stderr", 1.0), ("interval", HALF)) if key in data),
         check=beside("value") if kind != "value" else None,
         reduce=reduce,
+        outcomes={
+            text.strip().lower(): None if one == "gap" else float(one) for text, one in data.get("outcomes", {}).items()
+        },
         question=parsed.get("question"),
         less_is_better=data.get("higher_is_better") is False,
         naming=tuple(sorted(parsed["leaf"].names | parsed["metric"].names)),

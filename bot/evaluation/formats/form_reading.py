@@ -46,7 +46,8 @@ TOLERANCE = 1e-6  # of a value beside the counts that it is made of, relative ab
 TWICE = "take one of the two away; where both count, say by a key such as `run` which is which"
 HALF = 1.96  # standard errors of half a 95 % interval
 RIGHT = frozenset({"pass", "passed", "success", "correct", "right", "resolved", "true", "yes"})
-WRONG = frozenset({"fail", "failed", "failure", "incorrect", "wrong", "unresolved", "false", "no", "error", "timeout"})
+NO_ANSWER = frozenset({"error", "timeout"})  # wrong, unless a form says otherwise
+WRONG = NO_ANSWER | {"fail", "failed", "failure", "incorrect", "wrong", "unresolved", "false", "no"}
 SWITCH = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # What a line calls the run that it is of: with the question it tells an answer from others.
 RUNS = frozenset(
@@ -418,6 +419,10 @@ class FormReader:
             self.trials += len(outcomes)
             if self.trials > MOST_TRIALS:
                 raise MalformedResult(f"has more than {MOST_TRIALS:,} trials at {value.place.text}")
+            if value.outcomes:
+                said = ((as_text(one).strip().lower(), one) for one in outcomes)
+                counting = (value.outcomes.get(text, one) for text, one in said)
+                outcomes = [one for one in counting if one is not None]
             trials = [one for one in map(outcome, outcomes) if one is not None]
             if len(trials) < len(outcomes):
                 odd = next(one for one in outcomes if outcome(one) is None)
@@ -478,7 +483,8 @@ class FormReader:
             if mean is not None:
                 self._leaf(named[0]).epochs = min(map(len, answered))
                 self._note_error(value, named, answered)
-                self._keep(value, ReadNumber(*named, mean * value.scale, match, len(answered)))
+                asked = len(questions if value.outcomes else answered)  # also those whose answers are left out
+                self._keep(value, ReadNumber(*named, mean * value.scale, match, asked))
 
     def _average(self, value: Value, runs: Mapping[tuple[str, str], Sequence[ReadNumber]]) -> None:
         """Make the counts of several runs of the same questions one number for each leaf and metric: their mean.

@@ -113,6 +113,12 @@ def match_columns(table: FoundTable, readings: Sequence[TaskReading]) -> Matchin
     unsure = {column_path: choice for column_path, choice in choices.items() if isinstance(choice, str)}
     found: list[Matched] = []
     chosen = [one for one in choices.values() if isinstance(one, Matched)]
+    metrics = {one.reading.metric for one in chosen}
+    for column_path, rivals in [(path, some) for path, some in choices.items() if isinstance(some, tuple)]:
+        alike = [one for one in rivals if one.reading.metric in metrics]  # the place that gives another column
+        chosen += alike if len(alike) == 1 else []
+        said = " and ".join(_said(each.reading) for each in rivals[:2])
+        unsure |= {column_path: f"{said} give its numbers equally well"} if len(alike) != 1 else {}
 
     def order(one: Matched) -> int:
         """Means of what several other columns show come after these, and those that no group of the files has last."""
@@ -152,16 +158,18 @@ def _over_files(
 ) -> Iterator[str]:
     """Say that a column is the mean or median of a number over the files of each model, of which a row counts one."""
     several = {row: some[0] for row, some in rows.items() if row in column.numbers and len(some) == 1}
+    several = {row: several[row] for row in sorted(several, key=lambda row: len(several[row].files))}
     several = {row: one for row, one in several.items() if len(one.files) > 1}
     if len({column.numbers[row] for row in several}) < FEWEST_OF_FILES:
         return
     for reading in readings:
         if len(reading.task.leaves) > 1 or reading.field != "raw":
             continue
-        found = {row: one.values(reading) for row, one in several.items()}
-        for name, of_all in (("mean", fmean), ("median", median)) if all(found.values()) else ():
-            means = {row: of_all(values) for row, values in found.items()}
-            if all(column.fits(row, one, is_fraction=reading.is_fraction) for row, one in means.items()):
+        for name, of_all in (("mean", fmean), ("median", median)):
+            if all(
+                (values := one.values(reading)) and column.fits(row, of_all(values), is_fraction=reading.is_fraction)
+                for row, one in several.items()  # most readings end at the first row, that of fewest files
+            ):
                 yield (
                     f"it is the {name} of {_said(reading)} over the files of each model, of which one counts: write "
                     "what tells them apart into `leaf` of the form, or keep a file with this number"
@@ -224,11 +232,14 @@ def _given(reading: TaskReading, rows: Mapping[int, Sequence[ModelFiles]]) -> _G
     return _Given(reading, {row: found for row, found in values.items() if found})
 
 
-def _choose(column: NumberColumn, given: Sequence[_Given]) -> Matched | str:
-    """The reading of a column, or why none is sure."""
+def _choose(column: NumberColumn, given: Sequence[_Given]) -> Matched | tuple[Matched, ...] | str:
+    """The reading of a column, several that give its numbers equally well, or why none is sure."""
+    is_asked = False  # as many questions as the column's counts say
     possible = [one for one in given if not (column.is_named_raw and _is_normalized(one.reading))]
     if column.of is not None:
         possible = [one for one in possible if one.reading.is_fraction and not one.reading.is_in_percent]
+        asked = [one for one in possible if one.reading.samples == column.of]
+        possible, is_asked = asked or possible, bool(asked)
     tried = [one for one in (_tried(column, each) for each in possible) if one.covered]
     headings = (*column.column_path, column.label)
     heading = {id(one): _named_by(headings, one.reading) for one in tried}
@@ -249,22 +260,25 @@ def _choose(column: NumberColumn, given: Sequence[_Given]) -> Matched | str:
     rivals = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
     rivals = [one for one in rivals if one.reading.leaf_ids != best.reading.leaf_ids]
     rivals = [one for one in rivals if said[id(one)] >= said[id(best)]]
-    if said[id(best)][1] == WHOLE and best.fitting == best.covered and len(shown) > 1 and not rivals:
-        return best  # the heading is its metric, and it gives each number
+    is_told = said[id(best)][1] == WHOLE or is_asked
+    if is_told and best.fitting == best.covered and len(shown) > 1 and not rivals:
+        return best  # the heading is its metric, or the counts are its own, and it gives each number
     if len(shown) == 1 and best.fitting == best.covered and max(heading.values()) < WHOLE:
         equal = [one for one in tried if (one.fitting, one.covered) == (best.fitting, best.covered)]
         alone = [one for one in equal if heading[id(one)] == max(heading[id(each)] for each in equal) >= WORDS]
         if alone and len({one.reading.leaf_ids for one in alone}) == 1 and can_be_beside(alone[0].reading):
             return replace(max(alone, key=rank), note=EQUAL.format(_said(alone[0].reading)), is_doubtful=True)
     is_sure = best.fitting > 0 and _is_sure(best, len(tried))
-    if named is not None and (is_whole or not is_sure):
+    is_of_own = best.reading.column is not None and best.reading.column.is_own
+    is_other = is_sure and is_of_own and best.fitting == best.covered and named is not None and not named.fitting
+    if named is not None and not is_other and (is_whole or not is_sure):
         clearest = max(alike, key=lambda one: (heading[id(one)], *rank(one)))
         return _disagreement(clearest, best if is_sure else None)
     if not is_sure:
         is_whole = best.fitting == best.covered and len(shown) > 1
         return f"{_said(best.reading)} gives {_in_rows(best)}, which may be chance" if is_whole else NOT_GIVEN
     if rivals:
-        return f"{_said(best.reading)} and {_said(rivals[0].reading)} give its numbers equally well"
+        return (best, *rivals)
     return replace(best, note="found by its values, not by its heading")
 
 

@@ -65,6 +65,7 @@ class ModelFiles:
     model: Model
     files: tuple[Parsed, ...]
     _known: dict[int, float | None] = field(default_factory=dict, repr=False)
+    _of_each: dict[int, list[float]] = field(default_factory=dict, repr=False)
 
     def value(self, reading: TaskReading) -> float | None:
         """What a reading gives for the files, computed once; None where it gives nothing."""
@@ -73,9 +74,15 @@ class ModelFiles:
         return self._known[id(reading)]
 
     def values(self, reading: TaskReading) -> list[float]:
-        """What a reading gives for each of the files alone."""
-        each = [reading.value(by_leaf([file.result])) for file in self.files if file.result is not None]
-        return [value for value in each if value is not None]
+        """What a reading gives for each of the files alone, computed once."""
+        if id(reading) not in self._of_each:
+            each = (reading.value(one) for one in self._leaves_of_each)
+            self._of_each[id(reading)] = [value for value in each if value is not None]
+        return self._of_each[id(reading)]
+
+    @cached_property
+    def _leaves_of_each(self) -> list[ByLeaf]:
+        return [by_leaf([file.result]) for file in self.files if file.result is not None]
 
     @cached_property
     def _by_leaf(self) -> ByLeaf:
@@ -86,7 +93,8 @@ class ModelFiles:
         """The ways to write the model's name, without spaces and marks; the parts of a path from its end."""
         parts = [part for part in self.model.id.rstrip("/").split("/") if part]
         names = {"/".join(parts[-count:]) for count in (1, 2, 3)} if parts else set()
-        return frozenset(form for name in {*names, self.model.id} if len(form := form_of(name)) > 1)
+        names |= {self.model.id, without_provider(self.model.id)}
+        return frozenset(form for name in names if len(form := form_of(name)) > 1)
 
 
 def form_of(text: str) -> str:
@@ -151,15 +159,15 @@ def find_tables(data: bytes, written: TableFormat, models: Sequence[ModelFiles],
 
 
 def names_in(data: bytes, written: TableFormat, at: str = "") -> Callable[[str], bool]:
-    """What tells whether a text is what a cell of a table says, with or without its organization.
+    """What tells whether a text is what a cell of a table with numbers says, with or without organization and provider.
 
     Raises Unwritable if the file cannot be read.
     """
     said: set[str] = set()
     for place in _places(data, written, at):
-        for row in range(len(place.grid)):
-            for column_path in place.grid.column_paths:
-                cell = place.grid.cell(row, column_path)
+        cells = [place.grid.cell(row, path) for row in range(len(place.grid)) for path in place.grid.column_paths]
+        if any(number_in(cell) is not None for cell in cells):
+            for cell in cells:
                 if isinstance(cell, str) and not NUMBER.fullmatch(cell.strip()):
                     text = plain(place.grid.plain(cell))
                     said |= {form_of(text), form_of(text.rpartition("/")[2]), form_of(REMARK.sub("", text))}
@@ -168,7 +176,7 @@ def names_in(data: bytes, written: TableFormat, at: str = "") -> Callable[[str],
 
     def is_said(text: str) -> bool:
         short = text.rstrip("/").rpartition("/")[2].rpartition("__")[2]
-        return form_of(text) in said or form_of(short) in said
+        return any(form_of(one) in said for one in (text, short, without_provider(text)))
 
     return is_said
 
