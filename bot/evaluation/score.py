@@ -78,11 +78,18 @@ class GroupScore(msgspec.Struct, frozen=True, gc=False):
     tasks: tuple[str, ...]
 
 
-class ColumnValue(msgspec.Struct, frozen=True, gc=False):
+class ColumnValue(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A column that does not count: its value in its own unit, None where the row's files do not have it."""
 
     id: str
     value: float | None
+    title: str = ""
+    unit: str = "plain"
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        return self.title or self.id
 
 
 class Scores(msgspec.Struct, frozen=True, gc=False):
@@ -151,7 +158,10 @@ def column_values(leaderboard: Leaderboard, results: Mapping[str, Result]) -> tu
     A value that no file has is a hole in its own column alone.
     """
     known = {leaf.id: leaf for _, leaf in leaderboard.leaves()} if leaderboard.columns else {}
-    return tuple(ColumnValue(column.id, _column_value(column, known, results)) for column in leaderboard.columns)
+    return tuple(
+        ColumnValue(column.id, _column_value(column, known, results), column.title, column.unit)
+        for column in leaderboard.columns
+    )
 
 
 def _column_value(column: Column, known: Mapping[str, Leaf], results: Mapping[str, Result]) -> float | None:

@@ -184,11 +184,14 @@ def _among_first(content: PageContent) -> Lead | None:
 
 
 def _moved_most(content: PageContent) -> list[Mention]:
-    """The rows whose averages moved most in those seven days."""
-    begin = _begin_of(content.changes)
+    """The rows whose averages moved most from the begin of those seven days to their end."""
+    begin, moves = _begin_of(content.changes), dict[str, BoardChange]()
+    for one in takewhile(lambda change: change.date[:10] >= begin, _compared(content)):
+        if one.before is not None and one.after is not None:
+            moves[one.key] = replace(moves.get(one.key, one), before=one.before)
     sizes = [
         (abs(one.after - one.before), one.model, one.key, f" {half_up(one.before, 2)} → {half_up(one.after, 2)}")
-        for one in takewhile(lambda change: change.date[:10] >= begin, _compared(content))
+        for one in moves.values()
         if one.before is not None and one.after is not None and one.after != one.before
     ]
     return [Mention(model, _page_of(content, key), note) for _, model, key, note in nlargest(MOST_MOVED, sizes)]

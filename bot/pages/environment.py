@@ -25,6 +25,7 @@ from bot.publishing.addresses import evidence_url, target_url
 from bot.publishing.board import TIE
 from bot.publishing.models import billions, other_size
 from bot.reporting.escape import cell, visible
+from bot.reporting.scores import value_text
 from bot.reporting.shell import shell_lines
 
 # The page may load its own style, script, pictures and data, and nothing else; what it
@@ -54,6 +55,7 @@ def templates() -> Environment:
     environment.filters |= {"points": points, "raw": raw, "full": full, "half_up": half_up}
     environment.filters |= {"counted": counted, "billions": billions}
     environment.filters |= {"cite_key": cite_key, "tex": tex, "other_size": other_size, "harness_line": harness_line}
+    environment.filters["value_text"] = value_text
     environment.filters["shows"] = SHOWS.__getitem__
     environment.filters |= {"breakable": breakable, "in_parts": in_parts, "in_lines": in_lines, "with_end": with_end}
     environment.filters |= {"titled": rule_title, "ended": ended, "shell": shell}

@@ -17,12 +17,14 @@ from bot.evaluation.finding import counted
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rounding import half_up
 from bot.publishing.addresses import request_url
-from bot.publishing.compared_rows import compared_rows, settings_of
+from bot.publishing.compared_rows import compared_rows, numbers_of, settings_of
 from bot.publishing.entry import Entry, digest_of
 from bot.reporting.escape import brief
+from bot.reporting.scores import value_text
 
 SCHEMA = "leaderboard-bot/change/1"
 MEASURED = "measured"  # begins the reason of a change that files made, which names the newest
+DAY = len("2026-11-30")
 MOST_NAMED = 3  # scores, settings or tasks in a sentence
 MERGED = re.compile(r"\(#([0-9]+)\)$|^Merge pull request #([0-9]+) ")
 
@@ -44,12 +46,24 @@ class ScoreChange(msgspec.Struct, frozen=True):
         return f"{self.title} {before} → {after}"
 
 
+class ColumnChange(msgspec.Struct, frozen=True):
+    """A number that does not count, before and after a change, as texts with its unit; a dash where there is none."""
+
+    title: str
+    before: str
+    after: str
+
+    def __str__(self) -> str:
+        return f"{self.title} {self.before} → {self.after}"
+
+
 class BoardChange(msgspec.Struct, frozen=True):
     """One change of one row; `date` is ISO 8601 in UTC, "" if it is unknown.
 
     `before` and `after` are the averages, None if there was no row or the row has no average. `commit` is where it
     happened at the target, "" if only the row's evidence is known. `scores` are those that differ in a changed row, in
-    the order of the declaration; `why` says what else differs: the declaration, or how the row was measured.
+    the order of the declaration, and `columns` the numbers that do not count; `why` says what else differs: the
+    declaration, or how the row was measured.
     """
 
     date: str
@@ -63,6 +77,7 @@ class BoardChange(msgspec.Struct, frozen=True):
     scores: tuple[ScoreChange, ...] = ()
     schema: str = SCHEMA
     why: str = ""
+    columns: tuple[ColumnChange, ...] = ()
 
     @property
     def details(self) -> str:
@@ -71,11 +86,12 @@ class BoardChange(msgspec.Struct, frozen=True):
 
     @property
     def _moved(self) -> str:
-        """A sentence about the scores that changed most."""
-        if not self.scores:
-            return ""
+        """Sentences about the scores that changed most, and about what does not count."""
         largest = sorted(self.scores, key=lambda score: score.size, reverse=True)[:MOST_NAMED]
-        return f"{_and_more(map(str, largest), len(self.scores) - len(largest), 'score')}."
+        moved = _and_more(map(str, largest), len(self.scores) - len(largest), "score")
+        first = self.columns[:MOST_NAMED]
+        others = _and_more(map(str, first), len(self.columns) - len(first), "column")
+        return " ".join([f"{moved}."] * bool(moved) + [f"{others}, not counted."] * bool(others))
 
 
 def request_of(change: BoardChange, target: str) -> str:
@@ -109,13 +125,22 @@ def change_of(before: Entry | None, after: Entry | None, date: str) -> BoardChan
     is_rescored = before.leaderboard.scoring_digest != after.leaderboard.scoring_digest
     scores = tuple(_score_changes(before, after))
     why = "The declaration changed." if is_rescored else _measured_anew(before, after)
-    return BoardChange(date, "changed", entry.key, entry.model.id, *averages, _source(after), scores=scores, why=why)
+    columns = tuple(column_changes(before, after))
+    of_row = (date, "changed", entry.key, entry.model.id)
+    return BoardChange(*of_row, *averages, _source(after), scores=scores, why=why, columns=columns)
 
 
 def _measured_anew(before: Entry, after: Entry) -> str:
     """How the measurement of a changed row differs from the one before; "" if the files are the same."""
-    if {file.sha256 for file in before.evidence} == {file.sha256 for file in after.evidence}:
+    had, has = ({file.sha256: file for file in entry.evidence} for entry in (before, after))
+    gone, new = ([file for digest, file in one.items() if digest not in two] for one, two in ((had, has), (has, had)))
+    if not gone and not new:
         return ""
+    newest = max(gone, key=lambda file: file.date, default=None)
+    if newest is not None and newest.date > max([file.date for file in new], default=""):
+        return f"{newest.path} of {newest.date[:DAY]} no longer counts."  # else it would, as the newer one
+    if numbers_of(before) == numbers_of(after):
+        return "Its files changed, and no number that counts."
     told: list[str] = []
     if settings_of(before) != settings_of(after):
         compared = compared_rows(before, after, ("", ""))
@@ -134,6 +159,15 @@ def _said(setting: SettingDifference, tasks: int) -> str:
 
 def _and_more(named: Iterable[str], rest: int, what: str) -> str:
     return ", ".join(named) + (f" and {counted(rest, f'more {what}')}" if rest else "")
+
+
+def column_changes(before: Entry, after: Entry) -> Iterator[ColumnChange]:
+    """The numbers of a row that do not count and that differ."""
+    old = {one.id: one for one in before.columns}
+    for one in after.columns:
+        was, now = value_text(old.get(one.id)), value_text(one)
+        if was != now:
+            yield ColumnChange(one.name, was, now)
 
 
 def _score_changes(before: Entry, after: Entry) -> Iterator[ScoreChange]:

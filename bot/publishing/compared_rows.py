@@ -26,6 +26,7 @@ from bot.reporting.escape import brief, code, plain_markup
 
 MOST_SETTINGS = 10  # that a request names
 TWO_ROWS = ("the other row", "this row")  # what a sentence calls the two rows that were named before it
+UNMOVED = "No number that counts changed."
 MOST_FOLDED = 20  # comparisons that one comment holds
 
 
@@ -114,12 +115,19 @@ def counterpart(entry: Entry, others: Sequence[Entry]) -> Entry | None:
     return next(iter(found), None)
 
 
+def numbers_of(entry: Entry) -> dict[str, list[tuple[str, str, float, float | None]]]:
+    """The raw value and the score of each subtask and metric, by task."""
+    return {task.id: [(one.id, one.metric, one.raw, one.score) for one in task.leaves] for task in entry.tasks}
+
+
 def change_lines(before: Entry, now: Entry) -> list[str]:
     """How a row differs from the row before it, as Markdown: what was measured differently, and whether by chance."""
     comparison = compared_rows(before, now, ("the row before", "the new row"))
     if comparison is None:
         return []
-    lines = [sentence_of(comparison, "the row before", "the new row", escape=code), ""]
+    # One row with the same numbers is no copy or repeat of another.
+    is_same = numbers_of(before) == numbers_of(now)
+    lines = [UNMOVED if is_same else sentence_of(comparison, "the row before", "the new row", escape=code), ""]
     for one in comparison.settings[:MOST_SETTINGS]:
         values = " → ".join(code(brief(value)) if value else "not recorded" for value in one.values)
         lines.append(f"- {plain_markup(one.name)}: {values}{f' ({one.effect})' if one.effect else ''}")

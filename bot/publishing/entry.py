@@ -425,7 +425,8 @@ def digest_of(entry: Entry) -> str:
     files = sorted((file.source, file.sha256) for file in entry.evidence)
     data = msgspec.json.encode((entry.key, entry.verdict, files, list(_numbers(entry))))
     data += msgspec.json.encode(entry.samples) if entry.samples else b""
-    data += msgspec.json.encode((entry.groups, entry.columns)) if entry.groups or entry.columns else b""
+    columns = [{"id": one.id, "value": one.value} for one in entry.columns]
+    data += msgspec.json.encode((entry.groups, columns)) if entry.groups or columns else b""
     return hashlib.sha256(data).hexdigest()
 
 

@@ -12,6 +12,7 @@ import msgspec
 from bot.evaluation.finding import counted, examples
 from bot.evaluation.rounding import half_up
 from bot.publishing.board import rank_entries
+from bot.publishing.changes import column_changes
 from bot.publishing.entry import Entry, digest_of
 
 RowAction = Literal["added", "changed", "removed", "restored", "unchanged"]
@@ -26,7 +27,8 @@ class PlannedRow(msgspec.Struct, frozen=True):
     """One row: its average before and after (points; None if it has none), and why it changes, or cannot be there.
 
     Ranks are ranges as the board shows them, "" if they were not asked for. `values` says what would be written,
-    where that is not the average; `lacks` names subtasks without which a row has no average.
+    where that is not the average; `lacks` names subtasks without which a row has no average. `columns` says what
+    changes of the numbers that do not count.
     """
 
     key: str
@@ -40,6 +42,7 @@ class PlannedRow(msgspec.Struct, frozen=True):
     ranks_after: str = ""
     values: str = ""
     lacks: str = ""
+    columns: str = ""
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -116,6 +119,7 @@ def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str
         reason if action in {"changed", "removed"} else "",
         f"{was}>{becomes}",
         lacks=examples(after.coverage.missing) if after is not None and after.average is None else "",
+        columns="; ".join(map(str, column_changes(before, after))) if before and after else "",
     )
 
 
@@ -182,7 +186,8 @@ def average_change(row: PlannedRow) -> str:
     if row.values:
         return row.values
     shown = ["–" if value is None else str(half_up(value, 2)) for value in (row.before, row.after)]
-    return " → ".join(shown) + (f", rank {row.ranks_before} → {row.ranks_after}" if row.ranks_after else "")
+    ranks = [f"rank {row.ranks_before} → {row.ranks_after}"] if row.ranks_after else []
+    return ", ".join([" → ".join(shown), *ranks, *filter(None, [row.columns])])
 
 
 def plan_lines(plan: Plan) -> list[str]:

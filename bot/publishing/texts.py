@@ -12,6 +12,7 @@ from bot.evaluation.rounding import half_up
 from bot.evaluation.verdict import Judgement
 from bot.publishing.addresses import evidence_url, model_url, target_url
 from bot.publishing.board import TIE
+from bot.publishing.changes import column_changes
 from bot.publishing.compared_rows import beside_line, change_lines
 from bot.publishing.entry import Entry, Evidence, Remark
 from bot.publishing.layout import CellChange, Draft, is_absent
@@ -22,6 +23,7 @@ from bot.reporting.escape import brief, cell, code, code_in_table, in_title, vis
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.prose import escaped
 from bot.reporting.report import summarize
+from bot.reporting.scores import value_text
 from bot.reporting.text import BESIDE
 
 if TYPE_CHECKING:
@@ -168,6 +170,7 @@ def _shared_line(old: Entry | None, new: Entry | None) -> str:
     known = new or old
     shown = _with_error(new.average, new.stderr) if new is not None else "removed"
     shown = shown if old is None else f"{cell(old.average, 2)} → {shown}"
+    shown = "; ".join([shown, *(map(str, column_changes(old, new)) if old and new else ())])
     name = code_in_table(known.model.id if known else "unreadable")
     page = model_url(known.model.id) if known else ""
     name = f"[{name}]({page})" if page else name
@@ -422,6 +425,10 @@ def _scores(entry: Entry, current: Entry | None) -> Iterator[str]:
         yield line + (_change(task.score, before.get(task.id)) if current else "")
     line = f"| **Average** | | **{_with_error(entry.average, entry.stderr)}** |"
     yield line + (_change(entry.average, current.average) if current else "")
+    were = {one.id: one for one in current.columns} if current else {}
+    for column in entry.columns:
+        line = f"| {column.name}, which does not count | {value_text(column)} | |"
+        yield line + (f" {value_text(were.get(column.id))} | |" if current else "")
 
 
 def _change(now: float | None, before: float | None) -> str:

@@ -61,6 +61,11 @@ def column_cells(values: Iterable[ColumnValue], leaderboard: Leaderboard) -> lis
     return [column_cell(by_id.get(column.id), column.unit) for column in leaderboard.columns]
 
 
+def value_text(column: ColumnValue | None) -> str:
+    """One of them in the unit that it names, a dash for None."""
+    return column_cell(column.value, column.unit) if column is not None else cell(None, 2)
+
+
 def column_cell(value: float | None, unit: str) -> str:
     """A number of a column that does not count, with its unit."""
     number = column_number(value, unit)

@@ -848,6 +848,8 @@ def test_the_first_sentence_says_what_became_of_the_first_ten() -> None:
     said = _board_after(swapped)
     assert f"New in the first ten: {names[3]} at 4. No longer there: {names[10]}." in said
     assert f"Averages that moved most: {names[3]} {averages[11] + 0.01:.2f} → {averages[3]:.2f}." in said
+    back = replace(swapped, before=swapped.after, after=swapped.before, date="2026-03-08T10:00:04Z")
+    assert "Averages that moved most" not in _board_after(back, swapped)
     assert "in another order" in _board_after(change(3, replace(rows[3], average=averages[9] + 0.01), rows[3]))
     assert "the board was empty before." in _board_after(*(change(place, None, row) for place, row in enumerate(rows)))
     older = change(0, None, rows[0], day="01")

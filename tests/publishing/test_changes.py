@@ -84,6 +84,13 @@ def test_a_changed_row_says_why() -> None:
     one_task = {leaf.id: 7 for leaf in ROW.tasks[0].leaves}
     found = why(ROW, replace(BETTER, num_fewshot=BETTER.num_fewshot | one_task))
     assert found == f"Measured differently: few-shot examples 0 → 7 ({ROW.tasks[0].id})."
+    newest = BETTER.evidence[0]
+    assert why(BETTER, ROW) == f"{newest.path} of {newest.date[:10]} no longer counts."
+    both = replace(BETTER, evidence=(newest, FILE))
+    assert why(both, replace(ROW, average=1.0)) == f"{newest.path} of {newest.date[:10]} no longer counts."
+    assert why(ROW, both) == "Measured again; no recorded setting differs."
+    edited = replace(ROW, evidence=(replace(FILE, sha256="5" * 64),))
+    assert why(ROW, edited) == "Its files changed, and no number that counts."
 
 
 @pytest.mark.parametrize(

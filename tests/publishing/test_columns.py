@@ -13,16 +13,21 @@ from msgspec.structs import replace
 from bot.errors import CallError, MalformedDeclaration
 from bot.evaluation.compare import compare
 from bot.evaluation.leaderboard import Leaderboard, parse_leaderboard
+from bot.pages.addresses import row_page
 from bot.pages.content import PageContent
 from bot.pages.site import Site
 from bot.publishing.board import contradiction, make_board, records, to_csv
 from bot.publishing.board_table import board_markdown
 from bot.publishing.card import card_table
+from bot.publishing.changes import change_of
 from bot.publishing.compared_rows import run_of_entry
 from bot.publishing.entry import Entry, digest_of, entry_of, parse_entry
+from bot.publishing.plan import average_change, planned_row
+from bot.publishing.publication import Marker, rolling_mark
 from bot.publishing.tables.mapping import TableOptions
 from bot.publishing.tables.rows import MappedRows
 from bot.publishing.tables.values import RowView, Unit, in_unit, rounded
+from bot.publishing.texts import request_text, rolling_text
 from bot.reporting.comparison import comparison_json, comparison_text
 from bot.reporting.report import make_report
 from bot.reporting.scores import column_cell, column_number, scores_csv
@@ -145,7 +150,32 @@ def test_csv_json_card_and_terminal_have_groups_first_and_the_other_columns_last
     assert scores_csv(judged).splitlines()[1].endswith(",67.5,55.0,80.0,50.0,60.0,80.0,0.9,2.5,")
     scores = make_report(judged)["rows"][0]["scores"]
     assert {**scores["groups"][1], "stderr": 0} == {"title": "STS", "score": 80.0, "stderr": 0, "tasks": ("c",)}
-    assert scores["columns"][1] == {"id": "cost", "value": 2.5}
+    assert scores["columns"][1] == {"id": "cost", "value": 2.5, "title": "Cost", "unit": "$"}
+
+
+def test_a_change_of_a_column_that_does_not_count_is_said_wherever_rows_are_said() -> None:
+    """A cost of 102 in place of 2.50 changed nothing that a reviewer saw."""
+    before = entry()
+    [file] = before.evidence
+    columns = tuple(replace(one, value=102.35) if one.id == "cost" else one for one in before.columns)
+    after = replace(before, columns=columns, evidence=(replace(file, sha256="5" * 64),))
+    text = request_text(after, before, Marker("entry", after.key, "groups")).body
+    assert "| Cost, which does not count | $102 | | $2.50 | |" in text
+    assert "| pass@5, which does not count | 90.00 | | 90.00 | |" in text
+    assert "No number that counts changed." in text
+    assert "a copy or a repeat" not in text
+    assert "; Cost $2.50 → $102 |" in rolling_text([(before, after)], rolling_mark("groups")).body
+    assert average_change(planned_row(after.key, before, after, "")) == "67.50 → 67.50, Cost $2.50 → $102"
+    change = change_of(before, after, "2026-11-05T00:00:00Z")
+    assert change is not None
+    assert change.details == "Cost $2.50 → $102, not counted. Its files changed, and no number that counts."
+    site = Site(PageContent(make_board([after], board()), history=[change]))
+    for path in ("changes.html", "changes.atom", row_page(site.content.names[after.key])):
+        assert "Cost $2.50 → $102, not counted." in site[path].decode(), path
+    assert "<dt>Cost<dd>$102, not counted" in site[row_page(site.content.names[after.key])].decode()
+    # An entry from before the titles were kept in it is the same row.
+    older = replace(before, columns=tuple(replace(one, title="", unit="plain") for one in before.columns))
+    assert digest_of(older) == digest_of(before)
 
 
 def test_the_page_of_the_board_has_the_numbers_of_the_table() -> None:
