@@ -25,6 +25,7 @@ from bot.pages.content import PageContent
 from bot.pages.drawing import fitting, over_time
 from bot.pages.environment import templates
 from bot.publishing.addresses import target_url
+from bot.publishing.board import HAS_MORE, LACKS
 from bot.publishing.changes import MEASURED, BoardChange, request_of
 
 NUMBERED = re.compile(r" \(#[0-9]+\)$")
@@ -104,7 +105,10 @@ class Listing:
 
 def _compared(content: PageContent) -> list[BoardChange]:
     """The changes; of rows that have no rank because their numbers contradict each other, without the averages."""
-    faulty = {row.entry.key for row in content.board.rows if row.fault}
+    ranked_once = {LACKS, HAS_MORE}
+    faulty = {
+        row.entry.key for row in content.board.rows if row.fault and row.entry.warnings[0].rule not in ranked_once
+    }
     return [replace(one, before=None, after=None) if one.key in faulty else one for one in content.changes]
 
 

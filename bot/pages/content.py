@@ -25,6 +25,8 @@ from bot.pages.environment import asset, fingerprint, templates
 from bot.pages.outliers import odd_scores
 from bot.publishing.board import (
     CONTRADICTS,
+    HAS_MORE,
+    LACKS,
     SPELLED,
     WEAK,
     Board,
@@ -48,6 +50,8 @@ FAULTS = {
     CONTRADICTS: "contradicts itself",
     SPELLED: "stands twice",
     WEAK: "evidence too weak",
+    LACKS: "lacks a task of today",
+    HAS_MORE: "has a task of before",
 }  # why a row has no rank
 ACCEPTED = frozenset({"older-scorer-version"})  # rules whose warning the board accepts: no reason to look at a row
 

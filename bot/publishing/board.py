@@ -194,6 +194,7 @@ JSON_NAME = "leaderboard.json"
 CONTRADICTS = "contradicts-itself"  # the warning of a row whose own numbers do not follow from each other
 WEAK = "evidence-below-least"  # the warning of a row whose evidence is weaker than the board ranks
 SPELLED = "spelled-otherwise"  # the warning of a row beside one that a reader cannot tell from it
+LACKS, HAS_MORE = "missing-task", "extra-task"  # the warnings of a row whose average is over other tasks
 WITHOUT = "average_without_quarantined"
 PARQUET_NAME = "leaderboard.parquet"
 ROWS_OF_A_SENTENCE = 2  # rows that the sentence about a row names
@@ -252,16 +253,20 @@ def make_board(
     entries: Iterable[Entry], leaderboard: Leaderboard, words: Mapping[str, EvidenceWord] | None = None
 ) -> Board:
     """The board of a leaderboard's entries; `words` has, by key, what more than the entry says rows rest on."""
-    return Board(leaderboard, rank_entries(entries, words))
+    return Board(leaderboard, rank_entries(entries, words, leaderboard))
 
 
-def rank_entries(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | None = None) -> tuple[BoardRow, ...]:
+def rank_entries(
+    entries: Iterable[Entry],
+    words: Mapping[str, EvidenceWord] | None = None,
+    declared: Leaderboard | None = None,
+) -> tuple[BoardRow, ...]:
     """Put the entries in order, with the ranks that chance leaves to each.
 
     An entry that is at fault has neither rank nor average, see `faults_of`. `words` are as for `make_board`.
     """
     found, known = list(entries), words or {}
-    faults = faults_of(found, known)
+    faults = faults_of(found, known, declared)
     for place, entry in enumerate(found):
         if fault := faults.get(entry.key):
             warnings = tuple(dict.fromkeys((fault, *entry.warnings)))
@@ -297,15 +302,21 @@ def _scores(entry: Entry, tasks: Iterable[int]) -> tuple[float, ...]:
     return tuple(entry.tasks[task].score or 0.0 for task in tasks)
 
 
-def faults_of(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | None = None) -> dict[str, Remark]:
+def faults_of(
+    entries: Iterable[Entry],
+    words: Mapping[str, EvidenceWord] | None = None,
+    declared: Leaderboard | None = None,
+) -> dict[str, Remark]:
     """Why entries are not ranked, by key.
 
-    Their numbers contradict each other, they are another row's twins, or their evidence is weaker than the board asks.
+    Their numbers contradict each other, they are another row's twins, their evidence is weaker than the board asks, or
+    their average is not over the tasks of `declared`.
 
     Of rows whose models or settings differ in case, in spaces or by a shortened commit alone the one that was measured
     first is ranked.
     """
-    everything, found = list(entries), dict[str, Remark]()
+    everything = list(entries)
+    found = _of_other_tasks(everything, declared) if declared is not None else {}
     first = twins((entry.date or "~", entry.key) for entry in everything)
     for entry in everything:
         if why := contradiction(entry):
@@ -318,6 +329,22 @@ def faults_of(entries: Iterable[Entry], words: Mapping[str, EvidenceWord] | None
             weak := [one for one in entry.warnings if one.rule == WEAK]
         ):
             found[entry.key] = weak[0]
+    return found
+
+
+def _of_other_tasks(entries: Sequence[Entry], declared: Leaderboard) -> dict[str, Remark]:
+    """The rows that wait for a merge under a declaration of other tasks, while others have an average over its own."""
+    titles = {task.id: task.title for task in declared.tasks}
+    averaged = [(entry, {task.id for task in entry.tasks}) for entry in entries if entry.average is not None]
+    if all(tasks != titles.keys() for _, tasks in averaged):
+        return {}
+    found = {}
+    for entry, tasks in averaged:
+        if lacking := [title for task, title in titles.items() if task not in tasks]:
+            found[entry.key] = Remark(LACKS, f"its average is without {examples(lacking)}, unlike those of other rows")
+        elif more := [task.title for task in entry.tasks if task.id not in titles]:
+            text = f"its average is also over {brief(examples(more), LONGEST_FAULT)}, unlike those of other rows"
+            found[entry.key] = Remark(HAS_MORE, text)
     return found
 
 
@@ -440,11 +467,13 @@ def columns(leaderboard: Leaderboard) -> tuple[str, ...]:
 
 
 def average_without(entry: Entry, leaderboard: Leaderboard) -> float | None:
-    """The plain mean of the tasks that are not quarantined, None if one has no score, or the row is at fault."""
+    """The plain mean of the tasks that are not quarantined, None if a score is missing, or the row is at fault."""
     if any(remark.rule in {CONTRADICTS, SPELLED} for remark in entry.warnings[:1]):
         return None
     doubted = {task.id for task in leaderboard.tasks if task.quarantined}
     kept = [task for task in entry.tasks if task.id not in doubted]
+    if {task.id for task in kept} != {task.id for task in leaderboard.tasks} - doubted:
+        return None
     if entry.average_over == "tasks":
         return average_of([task.score for task in kept])
     left = {group.title: [one for one in group.tasks if one not in doubted] for group in entry.groups}

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 
 from bot.evaluation.finding import counted, examples
+from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.rounding import half_up
 from bot.publishing.board import rank_entries
 from bot.publishing.changes import column_changes
@@ -123,11 +124,15 @@ def planned_row(key: str, before: Entry | None, after: Entry | None, reason: str
     )
 
 
-def with_ranks(plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entry | None]) -> Plan:
+def with_ranks(
+    plan: Plan, entries: Iterable[Entry], proposed: Mapping[str, Entry | None], declared: Leaderboard | None = None
+) -> Plan:
     """The plan with the rank of each row on the board of `entries`, and once `proposed` is published, by key."""
     there = {entry.key: entry for entry in entries}
     after = {key: entry for key, entry in {**there, **proposed}.items() if entry is not None}
-    old, new = _ranks(there.values()), _ranks(after.values())
+    old, new = (
+        {row.entry.key: row.ranks for row in rank_entries(some.values(), declared=declared)} for some in (there, after)
+    )
     rows = [
         msgspec.structs.replace(row, ranks_before=old.get(row.key, "–"), ranks_after=new.get(row.key, "–"))
         for row in plan.rows
@@ -165,10 +170,6 @@ def answers_text(plan: Plan) -> str:
     let_go = " to let them go" if plan.having("restored") else ""
     answers = f"`settle --approve {plan.digest}`, or `--decline {plan.digest}`{let_go}"
     return f": {answers}; `settle --dry-run` names all rows"
-
-
-def _ranks(entries: Iterable[Entry]) -> dict[str, str]:
-    return {row.entry.key: row.ranks for row in rank_entries(entries)}
 
 
 def is_beyond(count: int, limit: int | str, size: Callable[[], int]) -> bool:

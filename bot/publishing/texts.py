@@ -203,7 +203,7 @@ def migration_text(planned: Sequence[PlannedRow], mark: Marker, steps: str = "")
         f"| {code_in_table(row.key)} | {_shown_change(row)} | {escaped(row.reason)} |" for row in rows[:PLAN_ROWS_NAMED]
     ]
     more = f"… and {len(rows) - PLAN_ROWS_NAMED} more." if len(rows) > PLAN_ROWS_NAMED else ""
-    head = f"The declaration of {code(mark.leaderboard)} changed. No result was read again or measured again."
+    head = f"The declaration of {code(mark.leaderboard)} changed. No result was measured again."
     body = "\n".join([head, "", *_paragraph(steps), *lines, "", *_paragraph(more), FOOT])
     return fitted(f"Score {counted(len(rows), 'row')} of {mark.leaderboard} again", body, mark)
 
@@ -423,6 +423,10 @@ def _scores(entry: Entry, current: Entry | None) -> Iterator[str]:
     for task in entry.tasks:
         line = f"| {task.title} | {cell(task.raw, 4)} | {_with_error(task.score, task.stderr)} |"
         yield line + (_change(task.score, before.get(task.id)) if current else "")
+    left = {task.id for task in entry.tasks}
+    for task in current.tasks if current else ():
+        if task.id not in left:
+            yield f"| {task.title}, not on the board any more | | – | {cell(task.score, 2)} | – |"
     line = f"| **Average** | | **{_with_error(entry.average, entry.stderr)}** |"
     yield line + (_change(entry.average, current.average) if current else "")
     were = {one.id: one for one in current.columns} if current else {}

@@ -151,6 +151,23 @@ def test_what_is_missing_and_warned_of_stands_in_one_cell() -> None:
     assert (record["missing"], record["warnings"]) == ("b a", "rerun-differs settings-differ")
 
 
+def test_an_average_over_other_tasks_than_those_of_the_board_is_not_ranked_beside_its_own() -> None:
+    """After a task was added and one of seven rows merged, averages over five and six tasks stood in one order."""
+    last, whole, more = BOARD.tasks[-1], row(1, 50.0), row(2, 60.0)
+    lacking = replace(more, tasks=more.tasks[:-1])
+    first, second = make_board([whole, lacking], BOARD).rows
+    assert (first.entry.key, first.ranks, second.ranks, second.entry.average) == (whole.key, "1", "–", None)
+    assert second.fault == f"its average is without {last.title}, unlike those of other rows"
+    assert average_without(lacking, DOUBTED) is None
+    fewer = BOARD.model_copy(update={"tasks": BOARD.tasks[:-1]})
+    first, second = make_board([whole, lacking], fewer).rows
+    assert (first.entry.key, second.entry.key, second.ranks) == (lacking.key, whole.key, "–")
+    assert second.fault == f"its average is also over {last.title}, unlike those of other rows"
+    # As long as no row has what the declaration asks for, all are ranked as they were.
+    alike = [lacking, replace(lacking, key=whole.key)]
+    assert all(line.rank for line in make_board(alike, BOARD).rows)
+
+
 def test_an_incomplete_row_stands_last_and_unranked() -> None:
     board = make_board([HOLE, replace(ENTRY, key="open-llm-v2/other/row/unpinned-unknown")], BOARD)
     assert [(line.ranks, line.entry.verdict) for line in board.rows] == [("1", "accepted"), ("–", "incomplete")]

@@ -88,7 +88,7 @@ def test_a_migration() -> None:
     assert (
         said(text)
         == """\
-The declaration of `tiny` changed. No result was read again or measured again.
+The declaration of `tiny` changed. No result was measured again.
 
 | Row | Average before and after | Reason |
 | --- | ---: | --- |

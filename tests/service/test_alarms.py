@@ -8,6 +8,8 @@ from random import Random
 
 import pytest
 
+from bot.service.store.items import Mark
+from bot.service.watch.passes import settle_watches, status_lines, status_of_ledgers
 from tests.service.stories import Story
 from tests.world.hub import Hub
 from tests.world.results import path_of, revision_of
@@ -65,6 +67,23 @@ def test_a_column_that_turns_bad_opens_one_discussion_that_names_it(story: Story
     assert "Quiz" in found or "quiz" in found
     assert "average" in found.lower()
     story.end()
+
+
+def test_a_column_that_no_row_has_yet_stops_no_alarm_and_what_fails_is_named(hub: Hub, tmp_path: Path) -> None:
+    """Until the first merge after a task was added, every pass failed, and `status` did not say why."""
+    story = Story(hub, tmp_path, form="commit", limit=1000, more="max_changed = 0")
+    (tmp_path / "tiny.toml").write_text(declaration())
+    story.hub.push(story.source, dict(list(results().items())[:3]))
+    story.settle()
+    (tmp_path / "tiny.toml").write_text(declaration().replace('id = "quiz"', 'id = "other"'))
+    assert {one.outcome for one in story.settle()} == {"held", "written"}
+
+    items, to = story.contexts.store.of("tiny").items, "hf://datasets/acme/contents"
+    items.mark([Mark("alarm", "", to)], 0.0)
+    items.fail(items.at("alarm", to)[0], "the Hub refuses it", 4e9)
+    passes = settle_watches(story.contexts, [story.watch], dry_run=True)
+    assert any("failed alarm of " in line and "the Hub refuses it" in line for line in status_lines(passes))
+    assert status_of_ledgers(passes) == 1
 
 
 @pytest.mark.slow

@@ -289,6 +289,25 @@ def test_a_row_of_which_the_own_file_becomes_faulty_goes_with_its_reason(story: 
     assert "any more: the files are not accepted: indistinct-models." in request.description
 
 
+def test_a_task_that_the_declaration_takes_away_is_the_reason_and_not_its_files(story: Story, tmp_path: Path) -> None:
+    """The plan said that the files had changed, and each row had a request of its own that did not name the task."""
+    for n in range(2):
+        model = f"acme/m{n}"
+        story.push(result(model, right=(50, 60, None)), path_of(model))
+        story.push(result(model, right=(None, None, 70)), path_of(model, "2026-03-03T10-00-00.000000"))
+    story.settle()
+    for request in story.requests:
+        story.hub.merge(story.target, request)
+    story.settle()
+    (tmp_path / "tiny.toml").write_text(TINY[: TINY.index('[[tasks]]\nid = "logic"')])
+    story.settle()
+
+    [request] = story.requests
+    assert request.title == "Score 2 rows of tiny again"
+    assert request.description.count("the declaration changed: tasks.logic: ") == 2
+    assert "No result was measured again." in request.description
+
+
 def with_parameters(count: int, **how: float) -> bytes:
     """A result of a model with so many parameters."""
     data = json.loads(result(**how))

@@ -166,7 +166,7 @@ class BoardUpdater:
         for path, why in sorted(there.skipped.items())[:FAULTS_NAMED]:
             self.report.say("rejected", path, why)
         entries = there.of(self.context.leaderboard.id)
-        for key, fault in sorted(faults_of(entries).items())[:FAULTS_NAMED]:
+        for key, fault in sorted(faults_of(entries, declared=self.context.leaderboard).items())[:FAULTS_NAMED]:
             self.report.say("rejected", key, f"it has no rank at {self.to}: {fault.message}")
         self.context.mark([Mark("alarm", "", self.to)])
         observe_main(self.context, self.target, self.to)
@@ -241,7 +241,8 @@ class BoardUpdater:
         """Audit the columns of the rows on main, and update the alarm about them."""
         board = self.context.leaderboard
         entries = self.target.scan_entries().of(board.id)
-        columns = [task.id for task in board.tasks if task.quarantined is None]
+        there = {task.id for entry in entries for task in entry.tasks}  # a new column waits for a merge
+        columns = [task.id for task in board.tasks if task.quarantined is None and task.id in there]
         if not entries or len(columns) < FEWEST_COLUMNS:
             return
         found, mark = audit_board(board_of(entries, board.id, columns)), alarm_mark(board.id)

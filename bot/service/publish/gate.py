@@ -203,7 +203,7 @@ class Gate:
             done = self.accepted().keys() - {look.key for look in looks}
             plan = msgspec.structs.replace(plan, unchanged=plan.unchanged + len(done))
         proposed = {look.key: look.entry for look in looks if look.planned.action != "unchanged"}
-        return with_ranks(plan, self.entries(), proposed) if proposed else plan
+        return with_ranks(plan, self.entries(), proposed, self.context.leaderboard) if proposed else plan
 
     def is_large(self, plan: Plan, more: int = 0) -> bool:
         """Tell whether the plan, with some `more` rows, changes more than the watch allows without a person."""

@@ -155,7 +155,7 @@ class RowMaker:
         if before is None:
             return ""
         if entry is not None:
-            if hashes(entry) != hashes(before):
+            if hashes(entry) != hashes(before) and not only_tasks_differ(before, entry):
                 return NEW_FILES
             if {one.source for one in entry.evidence} != {one.source for one in before.evidence}:
                 return OTHER_SOURCE
@@ -207,6 +207,20 @@ class RowMaker:
 def hashes(entry: Entry) -> set[str]:
     """The SHA-256 of the files that a row comes from."""
     return {file.sha256 for file in entry.evidence}
+
+
+def only_tasks_differ(before: Entry, after: Entry) -> bool:
+    """Tell whether another declaration has other tasks, and those of both come from the same files."""
+    shared = {task.id for task in before.tasks} & {task.id for task in after.tasks}
+    is_other = before.leaderboard.scoring_digest != after.leaderboard.scoring_digest
+    return is_other and _files_of(before, shared) == _files_of(after, shared)
+
+
+def _files_of(entry: Entry, tasks: AbstractSet[str]) -> set[tuple[str, str]]:
+    """The subtasks of tasks, each with the SHA-256 of its file."""
+    leaves = [leaf for task in entry.tasks if task.id in tasks for leaf in task.leaves]
+    files = [(leaf.id, entry.evidence_of(leaf) or next(iter(entry.evidence), None)) for leaf in leaves]
+    return {(leaf, file.sha256) for leaf, file in files if file is not None}
 
 
 def folders_of(files: Iterable[Evidence]) -> set[tuple[str, str]]:

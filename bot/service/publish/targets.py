@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 from bot.errors import DiscussionsDisabled, Refused
@@ -36,6 +37,7 @@ from bot.service.talk.targets import TargetCommands, learn_approvals
 from bot.service.waits import MODELS_EVERY
 from bot.service.watch.outcome import Report
 
+DERIVED: tuple[Kind, ...] = ("board", "alarm", "site", "plan")  # what follows from the rows at a target
 MOST_LINKED = 20  # rows of which requests are looked for
 
 TARGET_ROWS: dict[str, type[TargetRows[Any]]] = {
@@ -188,9 +190,13 @@ class Targets:
         return found
 
     def derive(self) -> None:
-        """Update at every target what follows from the rows."""
+        """Update at every target what follows from the rows; a dry run says what of it failed last time."""
         context = self.context
         if context.dry_run:
+            for kind, to in product(DERIVED, context.targets_by_address):
+                for item in context.state.items.at(kind, to):
+                    if item.attempts:
+                        self.report.say("failed", item.name, item.reason, status=1)
             return
         for item in self.context.due("sweep", target=""):
             self.report.attempt([item], self._remove_source_duplicates)
