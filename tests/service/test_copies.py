@@ -61,6 +61,24 @@ def texts(story: Story) -> str:
     return "\n".join(request.description for request in story.requests)
 
 
+@STATES
+def test_a_row_with_a_new_name_is_no_copy_of_the_one_that_goes(make: Make, tmp_path: Path, *, is_lost: bool) -> None:
+    story = make("entries")
+    story.push()
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    declared = tmp_path / "tiny.toml"
+    declared.write_text(declared.read_text().replace("[[tasks]]", f'[models]\n"{FIRST}" = "{COPY}"\n[[tasks]]', 1))
+    if is_lost:
+        story.lose_state()
+    story.settle()
+
+    assert warned(story)[COPY] == []
+    [removal] = [request for request in story.requests if request.title.startswith("Remove")]
+    assert f"its files make another row now, tiny/{COPY}/" in removal.description
+
+
 @FORMS
 @STATES
 def test_of_two_copies_in_one_push_the_later_names_the_first(make: Make, form: str, *, is_lost: bool) -> None:

@@ -198,7 +198,8 @@ def test_a_removal_has_the_true_reason(hub: Hub, tmp_path: Path, content: bytes 
 
     [dry] = settle_watches(story.contexts, [story.watch], dry_run=True)
     rows = dry.to_json()["plans"][0]["rows"]
-    assert [row["reason"] for row in rows if row["action"] == "removed"] == [reason]
+    [said] = [row["reason"] for row in rows if row["action"] == "removed"]
+    assert said.startswith(reason)
     story.contexts.store.close()
 
 

@@ -207,9 +207,15 @@ class StoredRows:
         return self.state.boards.logs(digests)
 
     def peers(self, marks: Iterable[str]) -> Iterable[Peer]:
-        """The rows on the boards and those of the submissions that have one of these marks."""
+        """The rows on the boards and those of the submissions that have one of these marks.
+
+        A row of the boards that was one of the submissions' and is none any more, as after a new name, waits to go.
+        """
         wanted = list(marks)
-        return [*self.state.boards.peers(wanted), *self.state.rows.peers(wanted)]
+        on_boards = self.state.boards.peers(wanted)
+        without = [key for key, digest in self.state.rows.digests([one.key for one in on_boards]).items() if not digest]
+        left = set(without) - {one.key for one in self.state.submissions.of(without).values()}
+        return [*(one for one in on_boards if one.key not in left), *self.state.rows.peers(wanted)]
 
 
 def with_near(keys: Iterable[str], leaderboard: Leaderboard, state: WatchState) -> list[str]:

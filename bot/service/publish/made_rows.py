@@ -173,8 +173,8 @@ class RowMaker:
         """Why no file makes a row any more."""
         there = self.context.state.submissions.at([file.path for file in before.evidence])
         if there:
-            is_row = any(one.key for one in there.values())
-            return "its files make another row now" if is_row else "its files hold no result any more"
+            rows = sorted({one.key for one in there.values() if one.key})
+            return f"its files make another row now, {examples(rows)}" if rows else "its files hold no result any more"
         if not self._wanted(before):
             return "the settings no longer select the files"
         return FILES_GONE
