@@ -425,7 +425,7 @@ def _after(content: PageContent, row: BoardRow, differing: frozenset[str]) -> st
             cells += f"{begin}{_text(value)}"
     is_told = not entry.measured and entry.date and content.newest[0] == "measured"
     pushed = " <small>pushed</small>" if is_told else ""
-    return f"{cells}<td class=date>{_text((entry.measured or entry.date)[:DAY])}{pushed}"
+    return f"{cells}<td class=date>{_text(entry.when[:DAY])}{pushed}"
 
 
 def _text(text: str) -> str:

@@ -76,6 +76,7 @@ class LeafColumn:
 HARNESS = LeafColumn("harness", lambda line: line.harness, is_long=True)  # is said where the row has several
 FEW_TASKS, STRENGTHS_NAMED = 2, 3  # tasks among which one is the weakest, and that the sentence about strengths names
 METRIC = LeafColumn("metric", lambda line: line.leaf.metric)  # stands beside the name where it differs
+DAY, MINUTE = len("2026-11-30"), len("2026-11-30T10:00")
 USUAL = ("upper bound", "1")  # needs no word
 SAME_POINTS = 1e-3  # by which a score may differ from its formula, of what rounding leaves
 LEAF_COLUMNS = (
@@ -115,6 +116,7 @@ def row_page_of(content: PageContent, row: BoardRow) -> bytes:
         missing="; ".join(_missing(entry, content.board.leaderboard)),
         measure=measure_commands(entry, content.board.leaderboard, set(entry.coverage.missing), content.formats),
         moved_to=head if head and entry.model.revision and head != entry.model.revision else "",
+        when=_when(entry),
         standing=_standing(content, row),
         strengths=_strengths(content, row, places),
         beside=[
@@ -167,6 +169,21 @@ def _standing(content: PageContent, row: BoardRow) -> str:
     left = "no other rank" if row.rank == row.worst else f"any rank from {row.rank:,} to {row.worst:,}"
     left = "any rank" if is_every else left
     return f"Rank {row.position:,} of {content.ranked:,} by its average; over its tasks, chance allows {left}."
+
+
+def _when(entry: Entry) -> str:
+    """When a row was measured: a moment, or the days of its files, and how many of them do not say it."""
+    if not entry.when:
+        return "on an unknown day"
+    own = sorted(file.date for file in entry.evidence if file.date and not (file.dated_by or file.quoted_from))
+    first, last = (own[0][:DAY], own[-1][:DAY]) if own else ("", "")
+    moment = entry.when[:MINUTE].replace("T", " ") + (" (UTC)" if len(entry.when) > DAY else "")
+    said = f"{first} to {last}" if first != last else moment
+    silent = len(entry.evidence) - len(own)
+    if not own:
+        return f"{said}; no file says when it was measured"
+    does = "does" if silent == 1 else "do"
+    return f"{said}; {counted(silent, 'file')} of {len(entry.evidence)} {does} not say when" if silent else said
 
 
 def _higher_in(content: PageContent, row: BoardRow, other: BoardRow) -> str:

@@ -516,7 +516,7 @@ def records(
                 "missing": " ".join(entry.coverage.missing),
                 "warnings": " ".join(dict.fromkeys(remark.rule for remark in entry.warnings)),
                 "entry": entry.path,
-                "date": entry.date,
+                "date": entry.when,
                 "evidence": row.evidence,
                 **{
                     f"{task.id}_{part}": getattr(scores.get(task.id), part, None)

@@ -194,6 +194,11 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         return max([file.date for file in self.evidence if not (file.dated_by or file.quoted_from)], default="")
 
     @property
+    def when(self) -> str:
+        """The date that tables and pages show: as its files say it, else when the newest of them was pushed."""
+        return self.measured or self.date
+
+    @property
     def shown(self) -> tuple[str, str]:
         """What the row shows by itself, and what it does not; quoted columns are named where others have a run."""
         files = [(task.title, self.evidence_of(leaf)) for task in self.tasks for leaf in task.leaves]

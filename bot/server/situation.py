@@ -22,6 +22,7 @@ WORDS = {
     "sweep": "search for duplicates", "reviews": "list of requests", "merged": "merged request", "judge": "judgement",
     "plan": "comment on a plan", "alarm": "check of the columns", "site": "web site",
 }  # fmt: skip
+WITH_DISCUSSIONS = ("hf://datasets/", "github://")  # elsewhere nobody is told at the source of a faulty file
 ZERO = re.compile(r",? 0 (?:on main|open|held|declined|unexplained)")
 ALL = re.compile(r"^([0-9,]+) accepted: \1 ([a-z ]+)$")  # rows that are at one place
 MANY_WAITING = 50  # files and rows that wait: fewer are done soon
@@ -71,6 +72,10 @@ def situation(
         for text in _requests(watch, hub):
             yield Sentence(Markup(begin) + text, "runs")  # noqa: S704 - our own words
             begin = ""
+        if (refused := watch.submissions.get("rejected")) and not watch.source.startswith(WITH_DISCUSSIONS):
+            link = f"submissions?{urlencode({'watch': watch.name, 'status': 'rejected'})}"
+            words = Markup('{}: <a href="{}">{}</a>; the source has no discussions, so this page and the log say it.')
+            yield Sentence(words.format(watch.name, link, counted(refused, "rejected file")), "runs")
         if watch.commit and not watch.submissions and not any(watch.items.values()):
             yield Sentence(
                 f"{watch.name}: no file of the source fits `paths` of the watch, or there is none yet.", "runs"

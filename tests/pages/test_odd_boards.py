@@ -15,6 +15,7 @@ import pytest
 from msgspec.structs import replace
 
 from bot.errors import MalformedEntry
+from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rounding import half_up
 from bot.evaluation.row_key import RowKey
 from bot.evaluation.score import average_of
@@ -36,7 +37,7 @@ from bot.pages.drawing import (
     over_time,
 )
 from bot.pages.site import Site
-from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence
+from bot.publishing.board import Board, BoardRow, make_board, rank_ranges, rank_sentence, records
 from bot.publishing.changes import BoardChange, ScoreChange, additions, change_of
 from bot.publishing.compared_rows import compared_rows
 from bot.publishing.entry import Entry, EntrySamples, Remark, parse_entry
@@ -389,18 +390,25 @@ def test_a_row_names_the_columns_that_are_quoted_or_without_an_error_and_says_wh
     )  # fmt: skip
     average = average_of([task.score for task in tasks])
     row = replace(one, rests_on="quoted", stderr=None, tasks=tasks, average=average, evidence=(run, record))
-    content = site_of((row, replace(two, stderr=None, tasks=tasks, average=average))).content
+    alike = replace(two, stderr=None, tasks=tasks, average=average)
+    content = site_of((row, alike)).content
     page = text(Site(content), row_page(content.names[row.key]))
     assert "by the averages alone: IFEval has no standard error, so the average has none." in page
     assert "IFEval is quoted, without a file of a run; the rest is from result files." in page
-    assert f"Measured{run.date[:16].replace('T', ' ')}" in page
+    assert f"Measured{run.date[:16].replace('T', ' ')} (UTC); 1 file of 2 does not say when" in page
+    assert records(content.board)[0]["date"] == run.date  # not the day of the push
     assert "quoted from Some Board, pushed 2099-12-01" in page
     assert page.count("leaderboard-bot explain") == 1
+    later = replace(run, path="later.json", date="2099-12-02T10:00:00Z", harness=HarnessVersion("own-eval"))
+    several = site_of((replace(row, evidence=(later, run)),))
+    page = text(several, row_page(several.content.names[row.key]))
+    assert f"Measured{run.date[:10]} to 2099-12-02" in page
+    assert " and own-eval" in page.partition("Harness")[2].partition("Measured")[0]
     only = site_of((replace(row, evidence=(record,)),)).content
     page = text(Site(only), row_page(only.names[row.key]))
     assert "Pushed2099-12-01; no file says when it was measured" in page
-    assert dates(site_of((row, two))) == ("Date", [run.date[:10], two.date[:10]])  # of a row whose files say it
-    board = site_of((replace(row, evidence=(record,)), two))
+    assert dates(site_of((row, alike))) == ("Date", [run.date[:10], two.date[:10]])  # of a row whose files say it
+    board = site_of((replace(row, evidence=(record,)), alike))
     assert dates(board) == ("Date", ["2099-12-01 pushed", two.date[:10]])
     assert f"measured up to {two.date[:10]}" in text(board, "about.html")
     assert dates(Site(only)) == ("Pushed", ["2099-12-01"])

@@ -10,6 +10,7 @@ from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
+import msgspec
 import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from starlette.testclient import TestClient
@@ -20,7 +21,8 @@ from bot.publishing.decisions import WAITS
 from bot.server.health import LATE, State, overall, status_of
 from bot.server.run import Reloader
 from bot.server.service import Service
-from bot.server.situation import accounted
+from bot.server.situation import accounted, situation
+from bot.server.views import WatchView
 from bot.service.context import ContextFactory
 from bot.service.publish.ledger import Ledger, note_ledgers
 from bot.service.settings.config import load_settings, parse_settings
@@ -235,6 +237,33 @@ def sentences(web: TestClient) -> list[str]:
     """What the first page says first."""
     found = re.findall(r'<p class="lead note[^>]*>(.*?)</p>', web.get("/").text)
     return [re.sub(r"<[^>]*>", "", text) for text in found]
+
+
+def test_a_rejected_file_of_a_source_without_discussions_is_said_on_the_first_page() -> None:
+    """Beside it stood "All well.", and nobody else was told."""
+    view = WatchView(name="lab", source="../results", targets=["./board"], leaderboard="board.toml", commit="a" * 40,
+                     next=None, items={}, submissions={"rejected": 1}, boards={}, outcomes=[])  # fmt: skip
+    [said] = situation([view], {"lab": []}, [], time.time(), "https://huggingface.co")
+    assert re.sub(r"<[^>]*>", "", said.text) == (
+        "lab: 1 rejected file; the source has no discussions, so this page and the log say it."
+    )
+    for other in (
+        msgspec.structs.replace(view, source="hf://datasets/acme/results"),
+        msgspec.structs.replace(view, submissions={"accepted": 7}),
+    ):
+        assert list(situation([other], {"lab": []}, [], time.time(), "")) == []
+
+
+def test_a_file_of_a_withdrawn_task_is_accepted_and_measures_nothing(hub: Hub, tmp_path: Path) -> None:
+    story = Story(hub, tmp_path)
+    story.push(right=(50, 60, None))
+    story.push(right=(None, None, 70), path=path_of(time="2026-03-03T10-00-00.000000"))
+    (tmp_path / "tiny.toml").write_text(TINY[: TINY.index('[[tasks]]\nid = "logic"')])
+    service = Service(story.contexts, (story.watch,), CollectorRegistry())
+    service.settle(service.watches_settings[0])
+    page = TestClient(make_web(service), base_url="http://localhost").get("/submissions?watch=tiny").text
+    assert page.count("accepted</span>, but it measures no task of the board") == 1
+    story.contexts.store.close()
 
 
 def test_all_is_well_only_once_the_rows_are_counted_and_nothing_is_on_its_way(hub: Hub, tmp_path: Path) -> None:

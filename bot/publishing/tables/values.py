@@ -37,8 +37,8 @@ class RowView:
 
     @property
     def date(self) -> str:
-        """The day of the measurement, `YYYY-MM-DD`, "" if no file says."""
-        return self.entry.date[:10]
+        """The day of the measurement, `YYYY-MM-DD`, else that of the push; "" if nobody knows."""
+        return self.entry.when[:10]
 
     @property
     def harness(self) -> str:
