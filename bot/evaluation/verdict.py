@@ -189,9 +189,19 @@ class Row(msgspec.Struct, frozen=True, dict=True):
         return submission.date < self._newest_beside(submission) and self._elsewhere(submission, None) != ""
 
     def replaced_by(self, submission: Verdict, finding: Finding) -> str:
-        """The first file from which the row has the numbers that a finding in another is about; "" if it has not."""
-        is_older = submission.date < self._newest_beside(submission)
-        return self._elsewhere(submission, finding) if is_older or self.does_without(submission) else ""
+        """The first file from which the row has the numbers that a finding in another is about; "" if it has not.
+
+        One that would count if it were sound is not replaced.
+        """
+        is_older = submission.date < self._newest_beside(submission) or self.does_without(submission)
+        return self._elsewhere(submission, finding) if is_older and not self.would_take(submission) else ""
+
+    def would_take(self, submission: Verdict) -> bool:
+        """Tell whether a submission is newer than the files from which the row has what it measured, or anything."""
+        about = {one.required.leaf.id for one in (submission.measurements.present if submission.measurements else ())}
+        taken = {one.file for one in self.measurements.present if not about or one.required.leaf.id in about}
+        dates = [file.date for file in self.files if file.path in taken - {submission.path}]
+        return submission.date > max(dates, default=self._newest_beside(submission))
 
     def _newest_beside(self, submission: Verdict) -> float:
         """The date of the newest other file that numbers come from, -1 without any."""

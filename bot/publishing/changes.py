@@ -125,9 +125,8 @@ def change_of(before: Entry | None, after: Entry | None, date: str) -> BoardChan
     is_rescored = before.leaderboard.scoring_digest != after.leaderboard.scoring_digest
     scores = tuple(_score_changes(before, after))
     why = "The declaration changed." if is_rescored else _measured_anew(before, after)
-    columns = tuple(column_changes(before, after))
-    of_row = (date, "changed", entry.key, entry.model.id)
-    return BoardChange(*of_row, *averages, _source(after), scores=scores, why=why, columns=columns)
+    changed = BoardChange(date, "changed", entry.key, entry.model.id, *averages, _source(after), scores=scores, why=why)
+    return replace(changed, columns=tuple(column_changes(before, after)))
 
 
 def _measured_anew(before: Entry, after: Entry) -> str:

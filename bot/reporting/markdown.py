@@ -30,7 +30,7 @@ def row_markdown(row: Row, files: Sequence[Verdict], above: set[str]) -> str:
     """One row: verdict, files with their findings, the row's findings, scores; `above` as in `advised_once`."""
     lines = [f"### {SIGNS[row.status]} {row.status}: {_model(row.model.id)}", ""]
     for file in files:
-        spare = f": {code(spare_said(row))}" if is_spare(file, row) else ""
+        spare = f": {code(spare_said(file, row))}" if is_spare(file, row) else ""
         lines += [f"File: {code(file.path)}{spare}", "", *_findings(findings_told(file, row), above)]
     lines += _findings(of_row_told(row), above)
     if row.repair is not None and not row.repair.command:

@@ -102,7 +102,7 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
     files = verdicts_by_key(judgement.verdicts, judgement.leaderboard)
     spare = [(file, row) for row in judgement.rows for file in files[row.key] if is_spare(file, row)]
     for file, row in spare[:ROWS_SHOWN]:
-        yield from ("", *_wrapped(f"{visible(file.path)}: {spare_said(row)}", "  ", "    "))
+        yield from ("", *_wrapped(f"{visible(file.path)}: {spare_said(file, row)}", "  ", "    "))
     if len(spare) > ROWS_SHOWN:
         yield f"  … and {counted(len(spare) - ROWS_SHOWN, 'more file')} that no row uses: check --all names each"
     named = _named_findings(judgement, f"{folder}/" if folder else "")
@@ -280,7 +280,7 @@ def _file_lines(file: Verdict, row: Row, *, quiet: bool) -> Iterator[str]:
     is_unused = row.files and file.path not in {one.path for one in row.files}
     spare = is_spare(file, row)
     yield f"  {file.parsed.format}, {harness.name} {version}{brings}{', not used' if is_unused and not spare else ''}"
-    yield from _wrapped(spare_said(row), "  ", "    ") if spare else ()
+    yield from _wrapped(spare_said(file, row), "  ", "    ") if spare else ()
 
 
 def is_spare(file: Verdict, row: Row) -> bool:
@@ -345,10 +345,11 @@ def in_one_clone(one: Advice, above: set[str]) -> Advice:
     return replace(one, hint=f"{one.hint.removesuffix(':')}, in the clone above:", command=command)
 
 
-def spare_said(row: Row) -> str:
-    """Why a file is not used that an accepted row does without."""
+def spare_said(file: Verdict, row: Row) -> str:
+    """Why a file is not used that an accepted row does without, and what to do with it: one that is newer may count."""
     files = examples([visible(one.path) for one in row.files])
-    return f"not used: the row has its numbers from {files}; you may delete it"
+    do = "mend it, so that the newer numbers count, or delete it" if row.would_take(file) else "you may delete it"
+    return f"not used: the row has its numbers from {files}; {do}"
 
 
 def finding_lines(finding: Finding, ink: Ink) -> Iterator[str]:

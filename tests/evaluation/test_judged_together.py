@@ -46,16 +46,19 @@ def test_a_faulty_file_that_a_sound_one_replaced_is_no_error() -> None:
     assert judgement_of({"old.json": faulty}).has_errors
 
 
-@pytest.mark.parametrize("when", [-100.0, 100.0])
-def test_a_faulty_file_beside_a_row_that_is_accepted_without_it_is_no_error(when: float) -> None:
+@pytest.mark.parametrize(
+    ("when", "do"), [(-100.0, "you may delete it"), (100.0, "mend it, so that the newer numbers count, or delete it")]
+)
+def test_a_faulty_file_beside_a_row_that_is_accepted_without_it_is_no_error(when: float, do: str) -> None:
     faulty = patched({"/config/limit": 10, "/date": base()["date"] + when})
     judgement = judgement_of({"cut.json": faulty, "whole.json": base()})
     assert judgement.rows[0].status == "accepted"
     assert not judgement.has_errors
-    said = "not used: the row has its numbers from whole.json; you may delete it"
+    said = f"not used: the row has its numbers from whole.json; {do}"
     shown = terminal_text(judgement, Ink(colour=False), whole=True), terminal_text(judgement, Ink(colour=False))
     for text in (*shown, judgement_markdown(judgement)):
-        assert said in text
+        assert said in " ".join(text.split())
+        assert ("replaced by" in text) == (when < 0)
         assert "limited-run" in text
         assert "without --limit" not in text  # which was done: the other file is it
 
