@@ -126,7 +126,7 @@ def change_lines(before: Entry, now: Entry) -> list[str]:
     if comparison is None:
         return []
     # One row with the same numbers is no copy or repeat of another.
-    is_same = numbers_of(before) == numbers_of(now)
+    is_same = not comparison.settings and numbers_of(before) == numbers_of(now)
     lines = [UNMOVED if is_same else sentence_of(comparison, "the row before", "the new row", escape=code), ""]
     for one in comparison.settings[:MOST_SETTINGS]:
         values = " → ".join(code(brief(value)) if value else "not recorded" for value in one.values)

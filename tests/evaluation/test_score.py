@@ -265,12 +265,14 @@ def test_the_values_of_a_column_that_does_not_count_are_averaged_or_summed() -> 
     result = Result(Model("acme/atlas"), HarnessVersion("lm-eval"), leaves, format="lm-eval-0.4")
 
     assert column_values(board, {"a": result, "b": result}) == (
-        ColumnValue("plain", 0.75), ColumnValue("mean", 0.75), ColumnValue("sum", 1.5),
-    )  # fmt: skip
+        ColumnValue("plain", 0.75, "plain", "fraction"),
+        ColumnValue("mean", 0.75, "mean", "fraction"),
+        ColumnValue("sum", 1.5, "sum", "fraction"),
+    )
     half, rest = (replace(result, leaves={name: leaves[name]}) for name in leaves)
     assert [one.value for one in column_values(board, {"x": half, "y": rest})] == [0.75, 0.75, 1.5]
     beside = columns[0].replace('["a", "b"]', '["beside"]')
     other = parse_leaderboard("\n".join([HEAD, "[[tasks]]", ONE + TWO, beside]), "hand", "hand.toml")
     more = replace(result, leaves={"beside": leaves["a"]})  # a task that the board does not have
-    assert column_values(other, {"a": more}) == (ColumnValue("plain", 0.5),)
+    assert column_values(other, {"a": more}) == (ColumnValue("plain", 0.5, "plain", "fraction"),)
     assert [one.value for one in column_values(board, {"a": half})] == [None] * 3
