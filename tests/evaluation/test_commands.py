@@ -207,9 +207,35 @@ def test_no_command_loads_the_weights_of_a_path_that_no_board_takes() -> None:
     finding = missing(lacking(**OF_PATH))
     assert finding.command == ""
     assert finding.hint == (
-        "measure it with 5 shots (lm-eval 0.4.9), with the model on the Hub in place of its path: --model-name names "
-        "it, and gives the command"
+        "measure it with 5 shots (lm-eval 0.4.9), with the model on the Hub in place of its path: upload it first; "
+        f"`check` with `--model-name {WEIGHTS}=ORGANIZATION/NAME@COMMIT` gives the command"
     )
+
+
+OF_ADAPTER = {"model_name": "./out/checkpoint-400", "config__model_revision": "main", "config__model_sha": "",
+              "config__model_args": "pretrained=example-org/kestrel-7b,peft=./out/checkpoint-400,dtype=bfloat16"}  # fmt: skip
+
+
+def test_an_adapter_of_a_path_is_uploaded_first_and_then_measured_from_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the command writes joins the old file, as the harness records the commit of an adapter of the Hub."""
+    old, pinned = lacking(**OF_ADAPTER), f"example-org/lora@{'ab' * 20}"
+    assert missing(old).command == ""
+    assert "; `check` with `--model-name ./out/checkpoint-400=ORGANIZATION/NAME@COMMIT` gives the" in missing(old).hint
+    facts = Facts(names={"./out/checkpoint-400": pinned})
+    judged = judgement_of({"results_old.json": old}, facts=facts)
+    (found,) = (one for one in judged.rows[0].findings if one.rule == "missing-task")
+    wanted = parsed_by_the_harness(found.command, monkeypatch).model_args
+    assert (wanted["pretrained"], wanted["peft"]) == ("example-org/kestrel-7b", "example-org/lora")
+    args = "pretrained=example-org/kestrel-7b,peft=example-org/lora,dtype=bfloat16"
+    changes = {"/model_name": "example-org/lora", "/config/model_args": args, "/config/peft_sha": "ab" * 20}
+    new = only(patched({**changes, "/config/model_sha": "cd" * 20}), {PRO})
+    (row,) = judgement_of({"results_old.json": old, "results_new.json": new}, facts=facts).rows
+    assert row.status == "accepted"
+
+
+def test_a_name_that_is_no_id_is_not_advised_as_one() -> None:
+    data = with_one_wrong(model_name="final", config__model_args="pretrained=final,dtype=bfloat16")
+    assert "by `--model-name final=ORGANIZATION/NAME@COMMIT`" in said_of(data, declared()).hint
 
 
 def test_a_model_of_a_path_that_a_person_names_is_loaded_from_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:

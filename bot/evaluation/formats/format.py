@@ -230,8 +230,9 @@ def hides_log_likelihoods(model: Model) -> bool:
 
 def loads_path(model: Model) -> bool:
     """Tell whether a call would load weights from a path, which tells nobody else what they are."""
-    is_on_hub = model.is_mapped and not adapter_of(model.args)
-    return not is_on_hub and is_path(arguments(model.args)[0].get("pretrained") or model.id)
+    adapter, base = adapter_of(model.args), arguments(model.args)[0].get("pretrained", "")
+    named = base or model.id if adapter is None else adapter.name
+    return (is_path(named) and not model.is_mapped) or (adapter is not None and is_path(base))
 
 
 def runs_own_code(model: Model) -> bool:
@@ -260,9 +261,11 @@ def pinned_arguments(model: Model) -> str:
         return ""  # its arguments are no call, or it was an object of Python
     if model.source and not model.source.startswith(LOADING):
         return args
-    if model.is_mapped and pairs.get("pretrained") and not adapter_of(model.args):
-        args = re.sub(rf"(=\s*){re.escape(pairs['pretrained'])}(?=\s*(?:,|$))", lambda found: found[1] + model.id, args)
-    commit = "" if adapter_of(model.args) else model.revision  # at an adapter's, the tool would load the base, too
+    adapter = adapter_of(model.args)
+    loaded = adapter.name if adapter else pairs.get("pretrained", "")
+    if model.is_mapped and loaded and not (adapter and adapter.takes_path):
+        args = re.sub(rf"(=\s*){re.escape(loaded)}(?=\s*(?:,|$))", lambda found: found[1] + model.id, args)
+    commit = "" if adapter else model.revision  # at an adapter's, the tool would load the base, too
     if commit and "revision" in pairs:
         args = REVISION.sub(lambda match: f"{match[1]}{commit}", args)
     elif commit:

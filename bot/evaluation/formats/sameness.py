@@ -269,10 +269,11 @@ def _typed(word: str) -> Any:
 
 
 class Adapter(NamedTuple):
-    """The weights that an argument adds to a model: the argument, and what it names them."""
+    """The weights that an argument adds to a model: the argument, what it names them, and whether it takes a path."""
 
     argument: str
     name: str
+    takes_path: bool
 
 
 def adapter_of(args: str) -> Adapter | None:
@@ -288,8 +289,9 @@ def adapter_of(args: str) -> Adapter | None:
     for name in [*filter(given.__contains__, adapters.names), *given]:
         is_adapter = kind_of(name) == "model" and (name in adapters.names or _has_part(name))
         if is_adapter and given[name] not in {"", "True"} and not silent.has(name):
-            is_path = name in adapters.paths and not given[name].startswith(PATHS)
-            return Adapter(name, f"./{given[name]}" if is_path else given[name])
+            takes_path = name in adapters.paths
+            begins = "./" if takes_path and not given[name].startswith(PATHS) else ""
+            return Adapter(name, f"{begins}{given[name]}", takes_path)
     return None
 
 

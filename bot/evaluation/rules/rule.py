@@ -22,6 +22,7 @@ from bot.evaluation.finding import Finding, Location, Severity, Waived, examples
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.fields import REVISION
 from bot.evaluation.formats.format import Format, Rerun, calls, hides_log_likelihoods, loads_path, runs_own_code
+from bot.evaluation.identity import why_unidentified
 from bot.evaluation.leaderboard import Leaderboard, Waiver, shipped
 from bot.evaluation.likeness import Alike
 from bot.evaluation.measurement import (
@@ -47,7 +48,10 @@ NO_LOG_LIKELIHOODS = (
 )
 NOT_TAKEN = "; there is no command: its tool writes files of format {}, which {} does not take"
 NOT_RECORDED = "; there is no command: the file does not record all that its call needs"
-NO_PATH = ", with the model on the Hub in place of its path: --model-name names it, and gives the command"
+NO_PATH = (
+    ", with the model on the Hub in place of its path: upload it first; `check` with "
+    "`--model-name {}=ORGANIZATION/NAME@COMMIT` gives the command"
+)
 NO_CODE = "; if the model needs its own code, add trust_remote_code=True"
 REPORT = f"report it at {HOME}/issues, with the files"
 log = logging.getLogger(__name__)
@@ -288,7 +292,7 @@ def _no_command(case: Case | RowCase, known: Format | None, keys: Sequence[str],
         return NO_LOG_LIKELIHOODS.format(examples(unlike))
     if not commands:
         return NOT_RECORDED
-    return NO_PATH if loads_path(model) else ""
+    return NO_PATH.format(shown(model.id)) if loads_path(model) else ""
 
 
 def _without_answers(case: Case | RowCase, keys: Iterable[str]) -> list[str]:
@@ -306,7 +310,8 @@ def _apart(model: Model, board: Leaderboard) -> str:
     ways = {}
     if not REVISION.fullmatch(model.revision):
         called = "…" if model.is_mapped else model.id
-        ways["commit"] = f"`--model-name {called}={model.id}@COMMIT`"
+        named = "ORGANIZATION/NAME" if why_unidentified(model) else model.id
+        ways["commit"] = f"`--model-name {called}={named}@COMMIT`"
     if not model.precision:
         ways["precision"] = "" if board.id in shipped() else "`precision`, which the maintainer sets for the board"
     if not ways:
