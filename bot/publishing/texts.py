@@ -30,11 +30,12 @@ if TYPE_CHECKING:
     from bot.audits.board.audit import BoardAudit
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
+STOP = f"([how to stop it]({HOME}/blob/main/docs/hub.md#when-it-should-stop))."
 FOOT = (
     f"[leaderboard-bot]({HOME}) wrote this for whoever runs this account, and edits it when the result files change "
-    f"([how to stop it]({HOME}/blob/main/docs/hub.md#when-it-should-stop))."
+    f"{STOP}"
 )
-VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with what is pushed here."
+VERDICT_FOOT = f"[leaderboard-bot]({HOME}) keeps this comment up to date with what is pushed here {STOP}"
 
 TITLE_LIMIT, BODY_LIMIT = 200, 65_536  # characters; the Hub's and, for the body, GitHub's
 CUT = 200  # characters of room for the words that say so
@@ -308,7 +309,9 @@ def alarm_text(audit: BoardAudit, target: str, mark: Marker) -> PostText:
 
     named = ", ".join(audit.named) or "none"
     lead = f"Judged by the rows at {code(target)}; `leaderboard-bot audit board` shows every figure."
-    return fitted(f"Columns that do not follow the rest: {named}", f"{lead}\n\n{board_markdown(audit, target)}", mark)
+    return fitted(
+        f"Columns that do not follow the rest: {named}", f"{lead}\n\n{board_markdown(audit, target)}\n\n{FOOT}", mark
+    )
 
 
 def judgement_text(judgement: Judgement, mark: Marker, compared: str = "") -> PostText:

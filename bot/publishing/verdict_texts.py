@@ -11,7 +11,7 @@ from bot.evaluation.finding import counted, first_few
 from bot.evaluation.rounding import half_up
 from bot.publishing.publication import Marker, PostText
 from bot.publishing.repeat import quoted
-from bot.publishing.texts import FOOT, fitted
+from bot.publishing.texts import FOOT, STOP, fitted
 from bot.reporting.escape import brief, cell, code, code_in_table, in_title, visible
 from bot.reporting.prose import escaped
 
@@ -245,7 +245,7 @@ def is_merged_text(body: str) -> bool:
 
 BROKEN_ROWS_NAMED = 100  # rows that a text names
 ISSUE_FOOT = (
-    f"[leaderboard-bot]({HOME}) wrote this issue, updates it with each check, and closes it when all rows follow."
+    f"[leaderboard-bot]({HOME}) wrote this issue, updates it with each check, and closes it when all rows follow {STOP}"
 )
 ALL_FOLLOW = "All rows follow from their evidence again."
 

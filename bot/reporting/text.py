@@ -169,18 +169,22 @@ def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement, abo
     is_short = len(judgement.rows) == 1 and len(messages) <= OF_ONE_ROW and found[0][1].is_error
     columns = "" if is_short else _columns(found, judgement)
     shown = messages.most_common(OF_ONE_ROW if is_short else 1 if columns else MESSAGES_SHOWN)
-    told = {one.message: (one.hint, one.command) for _, one in sorted(found, key=lambda one: bool(one[1].hint))}
-    commands = {(one.message, one.command): name for name, one in found if one.command}
-    is_named = len(judgement.rows) > 1 or len(commands) > len({message for message, _ in commands})
-    last, names_of = "", {command: name for (_, command), name in commands.items() if is_named}
-    for (hint, command), alike in grouped((told[message], (message, count)) for message, count in shown).items():
+    names_of = {(one.message, one.hint, one.command): name for name, one in reversed(found)}
+    told = grouped((message, (hint, command)) for message, hint, command in reversed(names_of) if hint)
+    most, last = OF_ONE_ROW if len(judgement.rows) == 1 else 1, ""
+    for advised, alike in grouped((tuple(told.get(message, ())), (message, count)) for message, count in shown).items():
         for message, count in alike:
             often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""
             yield from _wrapped(f"{often}{visible(message)}", "    ", "    ")
-        whose = f"for {names_of[command]}: " if command in names_of else ""
-        advice = in_one_clone(Repair(hint, command), above)
-        yield from _advice_lines(f"{whose}{advice.hint}" if advice.hint != last else "", advice.command)
-        last = advice.hint
+        for hint, command in advised[:most]:
+            is_of_one = len(advised) > 1 or (command and len(judgement.rows) > 1)
+            whose = f"for {names_of[alike[0][0], hint, command]}: " if is_of_one else ""
+            advice = in_one_clone(Repair(hint, command), above)
+            said = f"{whose}{advice.hint}" if advice.hint else ""
+            yield from _advice_lines(said if said != last else "", advice.command)
+            last = said
+        if advised[most:]:
+            yield from _wrapped(f"and {len(advised) - most} more: check --all shows what to do in each", "    ", "    ")
     if len(messages) > len(shown) and not columns:
         yield f"    and {counted(len(messages) - len(shown), 'other message')}"
     yield from _wrapped(columns, "    ", "      ") if columns else ()

@@ -287,6 +287,20 @@ def test_only_the_named_tasks_are_drafted(tmp_path: Path) -> None:
     assert str(unknown.exception) == "--tasks chess: there is no such task; there are sums_plus, sums_times, logic"
 
 
+def test_a_task_is_chosen_by_the_name_that_its_harness_has(tmp_path: Path) -> None:
+    """Where MTEB writes `BIOSSES`, the columns are BIOSSES/default/test and another one for each split."""
+    row = {"main_score": 0.5, "spearman": 0.5, "hf_subset": "default", "languages": ["eng-Latn"]}
+    for name in ("BIOSSES", "SICK-R"):
+        told = {"dataset_revision": "ab" * 20, "task_name": name, "mteb_version": "1.18.0"}
+        data = {**told, "scores": {"test": [row], "validation": [row]}}
+        path = tmp_path / "results" / "acme__atlas" / ("cd" * 20) / f"{name}.json"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(data | {"evaluation_time": 31.6, "kg_co2_emissions": None}))
+    init(tmp_path / "one", "--results", tmp_path / "results", *PLACES, "--tasks", "biosses")
+    columns = load_leaderboard(str(tmp_path / "one" / "board.toml")).tasks
+    assert {one.title for one in columns} == {"BIOSSES/default/test", "BIOSSES/default/validation"}
+
+
 def test_a_shipped_declaration_is_copied_with_its_words(tmp_path: Path) -> None:
     assert init(tmp_path, "--like", "open-llm-v2", *PLACES).exit_code == 0
     copied, shipped = load_leaderboard(str(tmp_path / "board.toml")), load_leaderboard("open-llm-v2")

@@ -212,16 +212,17 @@ def test_no_command_loads_the_weights_of_a_path_that_no_board_takes() -> None:
     )
 
 
-OF_ADAPTER = {"model_name": "./out/checkpoint-400", "config__model_revision": "main", "config__model_sha": "",
-              "config__model_args": "pretrained=example-org/kestrel-7b,peft=./out/checkpoint-400,dtype=bfloat16"}  # fmt: skip
+ADAPTER = "./out/checkpoint-400"
+OF_ADAPTER = {"model_name": ADAPTER, "config__model_revision": "main", "config__model_sha": "",
+              "config__model_args": f"pretrained=example-org/kestrel-7b,peft={ADAPTER},dtype=bfloat16"}  # fmt: skip
 
 
 def test_an_adapter_of_a_path_is_uploaded_first_and_then_measured_from_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the command writes joins the old file, as the harness records the commit of an adapter of the Hub."""
     old, pinned = lacking(**OF_ADAPTER), f"example-org/lora@{'ab' * 20}"
     assert missing(old).command == ""
-    assert "; `check` with `--model-name ./out/checkpoint-400=ORGANIZATION/NAME@COMMIT` gives the" in missing(old).hint
-    facts = Facts(names={"./out/checkpoint-400": pinned})
+    assert f"; `check` with `--model-name {ADAPTER}=ORGANIZATION/NAME@COMMIT` gives the" in missing(old).hint
+    facts = Facts(names={ADAPTER: pinned})
     judged = judgement_of({"results_old.json": old}, facts=facts)
     (found,) = (one for one in judged.rows[0].findings if one.rule == "missing-task")
     wanted = parsed_by_the_harness(found.command, monkeypatch).model_args

@@ -220,6 +220,10 @@ def test_where_nothing_of_the_leaderboard_is_there_one_line_says_so() -> None:
     assert finding.rule == "missing-task"
     assert "the file has none of the 39 subtasks of open-llm-v2" in finding.message
     assert finding.command == ""
+    ours = declared().model_copy(update={"id": "board", "title": "Birds"})  # as a file `board.toml` is called
+    (finding,) = row_of({"other.json": other}, ours).findings
+    assert "of the 39 subtasks of Birds" in f"{finding.message} {finding.hint}"
+    assert "of board" not in f"{finding.message} {finding.hint}"
     assert row.findings == ()  # the format says enough
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.evaluation.aggregates import samples_behind
 from bot.evaluation.formats import parse_result
-from tests.evaluation.judging import dumps
+from tests.evaluation.judging import base, dumps
 
 PATH = "/scratch/project/checkpoints/33B_torch_step238418_bfloat16"
 
@@ -88,3 +88,13 @@ def test_a_service_that_takes_chats_applies_its_template_and_none_is_in_the_file
     assert dict(result.settings) == {"fewshot_as_multiturn": "false"}
     plain = frame | {"config": config | {"model": "local-completions"}}
     assert not parse_result(dumps(plain)).model.chat_template
+
+
+@pytest.mark.parametrize(("absent", "said"), [((), False), (("chat_template",), None), (("n-samples",), False)])
+def test_what_simple_evaluate_returns_says_nothing_of_a_chat_template(
+    absent: tuple[str, ...], said: bool | None
+) -> None:
+    """The command line adds that to the file; before 0.4.3, which writes `n-samples`, no run had a template."""
+    added = ("model_name_sanitized", "chat_template_sha", *absent, *(["chat_template"] if absent else []))
+    data = {name: value for name, value in base().items() if name not in added}
+    assert parse_result(dumps(data)).model.chat_template is said

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from bot.audits.board.audit import audit_board
 from bot.audits.board.report import board_markdown
 from bot.audits.score_table import PublishedTable
 from bot.publishing.publication import Marker
-from bot.publishing.texts import VERDICT_FOOT, alarm_mark, alarm_text, judgement_text
+from bot.publishing.texts import FOOT, STOP, VERDICT_FOOT, alarm_mark, alarm_text, judgement_text
+from bot.publishing.verdict_texts import ISSUE_FOOT
 from bot.reporting.markdown import judgement_markdown
 from bot.reporting.text import BESIDE
 from tests.evaluation.judging import base, judgement_of, patched
 
 MARK = Marker("verdict", "acme/board#1", "open-llm-v2")
 TARGET = "hf://datasets/acme/board"
+
+
+def test_who_wants_no_bot_finds_in_each_text_how_to_stop_it() -> None:
+    assert all(foot.endswith(STOP) for foot in (FOOT, VERDICT_FOOT, ISSUE_FOOT))
+    page, _, heading = STOP.partition("/blob/main/")[2].rstrip(").").partition("#")
+    assert f"\n## {heading.replace('-', ' ').capitalize()}\n" in Path(page).read_text(encoding="utf-8")
+    assert f"({page}#{heading})" in Path("README.md").read_text(encoding="utf-8")
 
 
 def test_the_comment_about_columns_names_them_and_holds_the_audit() -> None:
@@ -24,7 +34,7 @@ def test_the_comment_about_columns_names_them_and_holds_the_audit() -> None:
     assert mark == Marker("alarm", "columns of tiny", "tiny")
     assert text.title == "Columns that do not follow the rest: none"
     lead = f"Judged by the rows at `{TARGET}`; `leaderboard-bot audit board` shows every figure."
-    assert text.body == f"{lead}\n\n{board_markdown(audit, TARGET)}\n\n{mark.render()}"
+    assert text.body == f"{lead}\n\n{board_markdown(audit, TARGET)}\n\n{FOOT}\n\n{mark.render()}"
 
 
 def test_the_comment_on_a_request_counts_the_verdicts_the_worst_first() -> None:

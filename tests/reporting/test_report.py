@@ -237,10 +237,24 @@ def test_a_command_of_one_file_is_named_by_it_where_another_file_needs_another()
     [found] = [one for one in judgement.verdicts[0].findings if one.rule == "limited-run"]
     other = replace(found, command="lm_eval --tasks arc_challenge")
     lines = list(_cause_lines([("a", found), ("b", other)], judgement, set()))
-    assert lines[1:3] == [
+    assert lines[1:-1] == [
+        "    → for a: run it again without --limit (lm-eval 0.4.9):",
+        *(f"      {line}" for line in shell_lines(found.command)),
         "    → for b: run it again without --limit (lm-eval 0.4.9):",
         "      lm_eval --tasks arc_challenge",
     ]
+
+
+def test_a_message_says_each_advice_of_its_files_and_of_many_rows_how_many_there_are() -> None:
+    """As where a service gives no log-likelihoods for one file, and can measure what is in another."""
+    judgement = judgement_of({"limited.json": LIMITED})
+    [found] = [one for one in judgement.verdicts[0].findings if one.rule == "limited-run"]
+    advised = [(name, replace(found, hint=f"measure {name} locally", command="")) for name in "abc"]
+    lines = list(_cause_lines(advised, judgement, set()))
+    assert lines[1:-1] == [f"    → for {name}: measure {name} locally" for name in "abc"]
+    rows = judgement_of({"a.json": LIMITED, "b.json": LIMITED | {"model_name": "acme/atlas"}})
+    lines = list(_cause_lines(advised, rows, set()))
+    assert lines[1:-1] == ["    → for a: measure a locally", "    and 2 more: check --all shows what to do in each"]
 
 
 def steps() -> dict[str, bytes]:

@@ -109,13 +109,19 @@ class LeaderboardDraft:
     unsure: Collection[str] = ()
 
 
+def _called(task: DraftTask) -> set[str]:
+    """The names of a task, also that which the harness has for the only one whose parts its leaves are."""
+    wholes = {leaf.partition("/")[0].lower() for _, leaf, _ in task.numbers}
+    return {str(task.keys["id"]).lower(), str(task.keys["title"]).lower()} | (wholes if len(wholes) == 1 else set())
+
+
 def only_tasks(draft: LeaderboardDraft, names: Sequence[str]) -> LeaderboardDraft:
     """The draft with these tasks alone, named by id, title or a pattern of either, and of the results that have them.
 
-    Raises CallError for a name that no task has.
+    MTEB's `BIOSSES` is a name of `BIOSSES/default/test`, too. Raises CallError for a name that no task has.
     """
     every = [*draft.tasks, *draft.others]
-    called = [{str(task.keys[key]).lower() for key in ("id", "title")} for task in every]
+    called = list(map(_called, every))
     for name in names:
         if not any(matching(some, name.lower()) for some in called):
             raise CallError(

@@ -394,11 +394,12 @@ def _source(top: Mapping[str, Any], config: Mapping[str, Any]) -> str:
 def _is_chat(top: Mapping[str, Any], config: Mapping[str, Any]) -> bool | None:
     """Whether a template was applied: here, or by a service that takes chats alone, which writes an empty one.
 
-    None where the key is missing beside one that came with it.
+    None where the key is missing beside one that came with it, as in what `simple_evaluate` returns.
     """
     if top.get("chat_template_sha") or top.get("chat_template") or "chat" in _source(top, config).split("-"):
         return True
-    return None if "model_name_sanitized" in top and "chat_template" not in top else False
+    is_as_new = "model_name_sanitized" in top or "n-samples" in top
+    return None if is_as_new and "chat_template" not in top else False
 
 
 def rerun(wanted: Rerun) -> str:

@@ -249,16 +249,16 @@ def _nothing(case: RowCase) -> Violation:
         return Violation(
             "the file holds no score", "run it to its end and let the harness score it", result.pointer_to("leaves")
         )
-    count = board.leaf_count
+    count, named = board.leaf_count, board.id if board.id in shipped() else board.title
     fits = [(_count(result, other), other.id) for other in map(load_shipped, shipped()) if other.id != board.id]
     most, best = max(fits)
     hint = (
         f"name the leaderboard with --leaderboard: subtasks of {best} are here"
         if most
-        else f"measure the tasks of {board.id}, or name the leaderboard that it was measured for with --leaderboard"
+        else f"measure the tasks of {named}, or name the leaderboard that it was measured for with --leaderboard"
     )
     lacks = f"has none of the {count:,} subtasks" if count > 1 else "does not have the only subtask"
-    message = f"the file {lacks} of {board.id}"
+    message = f"the file {lacks} of {named}"
     if any(form.id == result.format for form in board.formats):  # it is of this board's own
         asked = examples(list(dict.fromkeys(one.leaf_key for one in case.row.measurements.missing)))
         return Violation(message, f"add the numbers of {asked} to the file", result.pointer_to("leaves"))

@@ -19,6 +19,7 @@ The numbers are the same: add it to `versions`, or with the difference to `older
 from __future__ import annotations
 
 from bot.evaluation.finding import Severity, shown
+from bot.evaluation.formats import format_of
 from bot.evaluation.formats.fields import canonical_version
 from bot.evaluation.measurement import Measurement
 from bot.evaluation.rules.rule import Case, Violations, name_of, rule
@@ -39,5 +40,11 @@ def unaccepted_task_version(case: Case) -> Violations:
         versions = found[0].required.task.versions_of(case.result.format)
         are = "is" if len(versions) == 1 else "are"
         message = f"{name_of(found)} has version {shown(spelled)}; only {', '.join(versions)} {are} accepted"
-        what = "measure it again" if case.leaderboard.harness.accepted else "measure with an accepted version"
-        yield case.again(found, message, what, "version", newest=True)
+        if case.leaderboard.harness.accepted:
+            yield case.again(found, message, "measure it again", "version", newest=True)
+        else:  # a command would install a release of which nobody knows that it has an accepted version
+            tool = format_of(case.result.format).title
+            hint = (
+                f"measure it with a release of {tool} that has an accepted version, or ask the board's maintainer which"
+            )
+            yield case.at(found, message, hint, "version")
