@@ -32,6 +32,7 @@ from bot.cli.judging import (
     warn_proposed,
 )
 from bot.errors import CallError
+from bot.evaluation.draft.columns import mean_of_leaves
 from bot.evaluation.draft.form_draft import DraftedForm
 from bot.evaluation.draft.tasks import LeaderboardDraft, draft_of, only_tasks
 from bot.evaluation.finding import counted, examples
@@ -367,7 +368,10 @@ def _as_beside(result: Result, others: Iterable[Result]) -> Result:
 def _outermost(
     form: DraftedForm, measured: Measured, draft: LeaderboardDraft, names: Mapping[str, str]
 ) -> tuple[Measured, LeaderboardDraft]:
-    """The numbers of the outermost level that gives several tasks, where all give more than a table shows."""
+    """The numbers of the outermost level that gives several tasks, where all give more than a table shows.
+
+    Where none does, the mean of the first number is one task.
+    """
     depths = [str(one.keys["leaf"]).count("{") for one in form.values]
     for depth in sorted(set(depths))[:-1]:
         kept = tuple(one for one, at in zip(form.values, depths, strict=True) if at <= depth)
@@ -378,9 +382,16 @@ def _outermost(
             said = f"those of the outermost level are drafted, and left out is what lies deeper: {examples(deeper)}"
             warn(visible(f"{counted(len(draft.tasks), 'task')} are more than a table shows: {said}"))
             return outer, found
-    warn(
-        f"{counted(len(draft.tasks), 'task')} are more than a table shows: give --table FILE, or take some of them away"
-    )
+    shown = f"{counted(len(draft.tasks), 'task')} are more than a table shows"
+    first, *others = form.values  # where each file is of one question, its mean is the board's number
+    left = tuple(one.place for one in others)
+    of_one, _ = read_by(replace(form, values=(first,), left_out=(*form.left_out, *left)), measured.places)
+    results = list(of_one.results(names).values())
+    if column := mean_of_leaves(results, first.place) if "{" in str(first.keys["leaf"]) else None:
+        more = f", and left out are {examples(left)}" if left else ""
+        warn(visible(f"{shown}: they are drafted as one, the mean of {len(column.leaves)} at {first.place}{more}"))
+        return of_one, draft_of(results, [column])
+    warn(f"{shown}: give --table FILE, or take some of them away")
     return measured, draft
 
 

@@ -842,3 +842,16 @@ def test_numbers_of_a_sheet_tell_no_tasks_apart(folder: Path) -> None:
     (folder / "README.md").write_text("\n".join(["| Model | Retail | Scenario |", "|---|---|---|", *lines, ""]))
     _, stdout, stderr = bot("init", "board", "--results", "runs", "--table", "README.md")
     assert "4 of 4 rows reproduced to the printed digit, in 2 of 2 columns" in stdout, stderr
+
+
+def test_files_of_one_question_each_make_one_task_which_is_their_mean(folder: Path) -> None:
+    for place, name in enumerate(("atlas", "borea", "heron")):
+        for number in range(70):
+            file = folder / "runs" / name / f"q{number}.json"
+            file.parent.mkdir(exist_ok=True)
+            answer = {"model": name, "task_id": f"T{number}", "overall_score": (number + place) / 80}
+            file.write_text(json.dumps(answer | {"result": {"depth": 0.5}}))
+    _, _, stderr = bot("init", "ours", "--results", "runs")
+    assert "are more than a table shows: they are drafted as one, the mean of 70 at overall_score" in stderr
+    stdout = bot("check", "runs", "-l", "ours/board.toml")[1]
+    assert "45.63  70/70  heron" in stdout  # 36.5 of 80

@@ -261,6 +261,13 @@ def columns_of(seen: Sequence[Seen], results: Iterable[Result]) -> list[DraftCol
     return sorted(map(_trimmed, columns), key=lambda column: order[column.leaves[0].key])
 
 
+def mean_of_leaves(results: Sequence[Result], name: str) -> DraftColumn | None:
+    """One column of all leaves that most models share, None where there are not two."""
+    seen = [leaf for leaf in seen_in(results) if leaf.is_scored]
+    column = _trimmed(DraftColumn(name, tuple(seen), aggregation="mean", is_mean=True)) if len(seen) > 1 else None
+    return column if column and len(column.leaves) > 1 else None
+
+
 def _trimmed(column: DraftColumn) -> DraftColumn:
     """The column without the leaves that most of its models lack."""
     models = [leaf.models() for leaf in column.leaves]
