@@ -271,6 +271,26 @@ def test_the_files_of_others_take_no_row_from_main(hub: Hub, tmp_path: Path, for
     assert len(said) == 1
     assert said[0].startswith("indistinct-models: files with other weights are of one model by name")
     assert said[0].endswith(f"; the row that is there stays, of its own files: {path_of()}")
+    [done] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    assert f"  {KEY}: stays on main, although its files make no row now" in done.ledgers[0].lines
+
+
+def test_a_row_that_falls_back_to_an_older_file_names_the_one_that_is_refused(story: Story) -> None:
+    """The request proposed lower numbers without a word of the newer file, and the ledger had the row nowhere."""
+    story.push()
+    newer = path_of(time="2026-03-03T10-00-00.000000")
+    story.push(right=(90, 90, 90), path=newer, date=1_790_000_100.0)
+    story.settle()
+    story.hub.merge(story.target, story.requests[0])
+    story.settle()
+    story.push(right=(190, 190, 190), path=newer, date=1_790_000_100.0)
+    story.settle()
+
+    [request] = story.requests
+    said = f"`{newer}`, from which the row on the board has numbers, is not accepted any more: "
+    assert said in request.description
+    [done] = settle_watches(story.contexts, [story.watch], dry_run=True)
+    assert done.ledgers[0].line.endswith("0 unexplained; 1 of them is on main with other numbers")
 
 
 def test_a_row_of_which_the_own_file_becomes_faulty_goes_with_its_reason(story: Story) -> None:

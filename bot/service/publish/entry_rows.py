@@ -94,7 +94,7 @@ class EntryRows(TargetRows[SeenRow]):
             made.before,
             made.disputed,
             self.target.name,
-            self.context.notes_at(self.settings.to),
+            [*made.left, *self.context.notes_at(self.settings.to)],
             beside,
             reason=made.reason if made.entry is None else "",
             rank=self._rank,
@@ -173,7 +173,17 @@ class EntryRows(TargetRows[SeenRow]):
             own = self.target.read_state(self._mark(key), (entry_path(key),))
             if place_in(entry_path(key), accepted[key], own, shared) == "declined":
                 found[key] = "declined"
-        return PlacedRows(found, requests=requests, moot=moot)
+        older = len(merged.keys() & {key for key in accepted if found.get(key) != "main"})
+        leaving = alone | {key for key in merged if entry_path(key) in proposed}
+        notes = self._staying(merged.keys() - accepted.keys() - leaving)
+        return PlacedRows(found, requests=requests, moot=moot, notes=notes, older=older)
+
+    def _staying(self, others: AbstractSet[str]) -> Sequence[str]:
+        """Sentences about rows on main that are not accepted now, and that nothing proposes to remove."""
+        state = self.context.state
+        waiting = {item.subject for item in state.items.at("row", self.settings.to)} if others else set[str]()
+        made = state.rows.digests(sorted(others - waiting)) if others else {}
+        return [f"{key}: stays on main, although its files make no row now" for key, one in made.items() if not one]
 
     def find(self, rows: Mapping[str, str]) -> dict[str, FoundRow]:
         """Where a few rows are, each with the request that proposes it and the links to its file and page."""

@@ -58,8 +58,8 @@ class Ledger:
     unexplained rows that the bot tries by itself. `leaving` says what becomes of rows that are not accepted any more.
     `requests` are those that wait for a merge, `moot` the keys of rows that one of them proposes as they are on main.
     `head` is the commit at main then, "" where there is no such branch. `own_sources` are the repositories of rows on
-    main that nobody watches and no other row uses. `incomplete` counts the accepted rows that lack a task. `notes`
-    are sentences for people about single rows.
+    main that nobody watches and no other row uses. `incomplete` counts the accepted rows that lack a task, `older`
+    those that main has with other numbers. `notes` are sentences for people about single rows.
     """
 
     target: str
@@ -75,6 +75,7 @@ class Ledger:
     own_sources: Mapping[str, str] = field(default_factory=dict)
     incomplete: int = 0
     notes: Sequence[str] = ()
+    older: int = 0
 
     @property
     def accepted(self) -> int:
@@ -86,8 +87,10 @@ class Ledger:
         """The ledger in one line."""
         counts = ", ".join(f"{self.counts.get(place, 0)} {words}" for place, words in LEDGER_PLACES)
         line = f"{self.accepted} accepted: {counts}, {len(self.unexplained)} unexplained"
+        older = f"{self.older} of them {'is' if self.older == 1 else 'are'} on main with other numbers"
         lacking = f"{self.incomplete} of them {'is' if self.incomplete == 1 else 'are'} incomplete"
-        return "; ".join([line, *([lacking] if self.incomplete else []), *([self.leaving] if self.leaving else [])])
+        said = {older: self.older, lacking: self.incomplete, self.leaving: self.leaving}
+        return "; ".join([line, *(text for text, is_so in said.items() if is_so)])
 
     @property
     def lines(self) -> list[str]:

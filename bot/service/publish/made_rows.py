@@ -20,6 +20,7 @@ from bot.publishing.entry import Declared, Entry, Evidence, entry_path
 from bot.publishing.publication import CurrentState, Request
 from bot.publishing.row_requests import EDITED, NEW_FILES, OTHER_SOURCE
 from bot.publishing.texts import first_named_in, says_withdrawn
+from bot.reporting.escape import code
 from bot.service.context import WatchContext
 from bot.service.judge.reading import why_rejected
 from bot.service.store.database import batches
@@ -42,7 +43,8 @@ class MadeRow:
 
     `entry` is None if they make nothing; `before` is the row at the target, merged or proposed, and `reason` says why
     it changes or goes; `state` is all that the target has for the row's own mark. `disputed` names the folder of its
-    first submitter where a file of `entry` comes from another folder.
+    first submitter where a file of `entry` comes from another folder. `left` are sentences about files of the row
+    on main that are not accepted any more.
     """
 
     item: Item
@@ -51,6 +53,7 @@ class MadeRow:
     reason: str
     disputed: str = ""
     state: CurrentState = field(default_factory=CurrentState)
+    left: Sequence[str] = ()
 
     @property
     def key(self) -> str:
@@ -129,7 +132,7 @@ class RowMaker:
             before = None  # its removal waits in a request already, and is no new one
         reason = self._reason(entry, before, submissions, errors)
         first = first_folder(entry, before) or named_first(entry, state.request)
-        return MadeRow(item, entry, before, reason, first, state)
+        return MadeRow(item, entry, before, reason, first, state, self._left(entry, parsed(state.files.get(path))))
 
     def _of_own_files(self, there: Entry, found: Sequence[StoredSubmission]) -> Entry | None:
         """The row that the files of the one at the target make alone; None if they make none, or one is gone.
@@ -140,6 +143,17 @@ class RowMaker:
         if len(own) == len(found) or hashes(there) - {one.parsed.sha256 for one in own if one.parsed is not None}:
             return None
         return next((entry for entry in self.context.made(own).entries if entry.key == there.key), None)
+
+    def _left(self, entry: Entry | None, main: Entry | None) -> list[str]:
+        """A sentence about each file of the row on main from which it has no number now, because it is rejected."""
+        has = {file.path for file in entry.evidence} if entry is not None else set[str]()
+        gone = [file.path for file in main.evidence if file.path not in has] if has and main is not None else []
+        there = self.context.state.submissions.at(gone) if gone else {}
+        return [
+            f"{code(path)}, from which the row on the board has numbers, is not accepted any more: {one.why}."
+            for path, one in sorted(there.items())
+            if one.status == "rejected"
+        ]
 
     def _is_unread(self, before: Entry, entry: Entry | None) -> bool:
         """Tell whether a file that the row at the target has, and that it lacks now, waits to be read."""

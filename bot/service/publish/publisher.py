@@ -74,7 +74,8 @@ class PlacedRows:
     """Where rows are, by key, and why the target cannot have some of those that are nowhere.
 
     `requests` are those that wait for a merge, `moot` the rows that one of them proposes as they are on main. `notes`
-    are sentences for people about single rows. `below` are the rows that a table of the first ones does not show.
+    are sentences for people about single rows. `below` are the rows that a table of the first ones does not show, and
+    `older` counts those that main has with other numbers.
     """
 
     places: Mapping[str, Place]
@@ -83,6 +84,7 @@ class PlacedRows:
     moot: Collection[str] = ()
     notes: Sequence[str] = ()
     below: Collection[str] = ()
+    older: int = 0
 
 
 @dataclass

@@ -185,6 +185,7 @@ class Targets:
                     head=head,
                     own_sources=own,
                     notes=placed.notes,
+                    older=placed.older,
                 )
             )
         return found
