@@ -19,7 +19,7 @@ from bot.pages.addresses import column_page, row_page
 from bot.pages.content import FAULTS, UNFOLDED, PageContent
 from bot.pages.drawing import FOREST_ROWS, Figure, ForestRow, against_size, fitting, forest, over_time
 from bot.pages.environment import MISSING, points, raw
-from bot.pages.titles import breakable, heads, in_lines, longest_part, with_end
+from bot.pages.titles import breakable, heads, in_lines, longest_part, with_end, without_middle
 from bot.publishing.board import TIE, BoardRow, average_without
 from bot.publishing.entry import Entry
 from bot.publishing.models import OPEN_LICENCES, billions, other_size
@@ -100,6 +100,8 @@ def board_page(content: PageContent, lines: Callable[[], BoardLines], *, is_raw:
         to_look_at=content.has_doubts,
         has_warnings=content.warnings_differ,
         has_marks=any(content.is_marked(row.entry) for row in board.rows),
+        has_twins=any(content.twins_of(row.entry) for row in board.rows),
+        has_other_sizes=any(_other_size(content, row.entry) for row in board.rows),
         columns=columns,
         precisions=len({(row.entry.model.precision or "unknown").lower() for row in board.rows}),
         chats=len({row.entry.model.chat_template for row in board.rows}),
@@ -274,7 +276,7 @@ def _other(column: DeclaredColumn) -> BoardColumn:
 
 
 def _column(content: PageContent, column: ScoreColumn, *, is_raw: bool) -> BoardColumn:
-    task, shown = column.task, with_end(column.title, HEAD)
+    task, shown = column.task, without_middle(column.title, HEAD)
     if task is None:
         holds = len(content.board.leaderboard.groups[column.group]) if content.is_folded else 0
         return BoardColumn(column.group, shown, "", "scores.html#columns", style="group", holds=holds)
@@ -396,8 +398,13 @@ def _differing(content: PageContent) -> frozenset[str]:
     entries = [row.entry for row in content.board.rows]
     found = {(name, value) for entry in entries for name, value in _facts(content, entry).items()}
     times = Counter(name for name, _ in found)
-    odd = any(other_size(entry.model.id, content.facts_of(entry).params) for entry in entries)
+    odd = any(_other_size(content, entry) for entry in entries)
     return frozenset({name for name, count in times.items() if count > 1} | ({"size"} if odd else set()))
+
+
+def _other_size(content: PageContent, entry: Entry) -> str:
+    """The size that a row's name says where its model has another; "" else."""
+    return other_size(entry.model.id, content.facts_of(entry).params)
 
 
 def _common(content: PageContent, differing: Container[str]) -> str:
@@ -420,7 +427,7 @@ def _after(content: PageContent, row: BoardRow, differing: frozenset[str]) -> st
     cells = f"<td class=known>{row.evidence}{followed}" if content.has_evidence else ""
     for name, value in _facts(content, entry).items() if differing else ():
         if name in differing:
-            other = other_size(entry.model.id, content.facts_of(entry).params) if name == "size" else ""
+            other = _other_size(content, entry) if name == "size" else ""
             begin = f'<td class="size warned" title="the name says {other}">' if other else f"<td class={name}>"
             cells += f"{begin}{_text(value)}"
     is_told = not entry.measured and entry.date and content.newest[0] == "measured"

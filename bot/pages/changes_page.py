@@ -270,7 +270,7 @@ def _move(content: PageContent, change: BoardChange, before: int | None, after: 
     page, reason = _page_of(content, change.key), NUMBERED.sub("", change.reason) if request else change.reason
     # The bot's own titles, whose row and average stand beside them, and GitHub's of merges.
     ours = (
-        rf"Update [0-9,]+ rows? of \S+|(?:Add|Update) {re.escape(change.model)} \([^()]*\): [0-9.]+"
+        rf"(?:Add|Update|Remove) [0-9,]+ rows? of \S+|(?:Add|Update) {re.escape(change.model)} \([^()]*\): [0-9.]+"
         rf"|Remove {re.escape(change.key)}|Merge pull request #[0-9]+ from \S+"
     )
     if re.fullmatch(ours, reason) or (page and reason.startswith(MEASURED)):

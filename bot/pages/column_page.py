@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
-from heapq import nlargest, nsmallest
+from heapq import nlargest
 from math import fsum
 
 from bot.audits.board.audit import ColumnFigures
@@ -60,6 +60,7 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
     zeros = [row for row, score in scored if score.score == 0]
     figures = next((one for one in content.audit.columns if one.column == task.id), None)
     odd, others = _odd(content, task), _sums_of_others(content, task)
+    moved = list(_moved(content, others))
     drawn = []
     if len(values) >= SEVERAL:
         drawn.append(histogram(f"{task.title}: number of rows by score", values, fitting("score (points)", values)))
@@ -80,7 +81,9 @@ def column_page_of(content: PageContent, task: Task) -> bytes:
         warned=sum(content.is_marked(row.entry) for row in zeros),
         words=list(_words(figures)) if figures else [],
         alarms=[alarm.why for alarm in figures.alarms] if figures else [],
-        moved=list(_moved(content, others)),
+        moved=moved[:MOVED],
+        movers=len(moved),
+        least=LEAST_MOVE,
     )
 
 
@@ -125,7 +128,7 @@ def _moved(content: PageContent, sums: Sequence[float]) -> Iterator[tuple[str, E
         for place, (before, now) in enumerate(zip(content.places, places(sums), strict=bool(sums)))
         if abs(now - before) >= LEAST_MOVE
     ]
-    for _, before, place, now in nsmallest(MOVED, found):
+    for _, before, place, now in sorted(found):
         yield names[place], content.rows[names[place]].entry, before, now
 
 

@@ -203,13 +203,18 @@ def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPl
         return ""
     titles = {score.id: score.title for score in row.entry.tasks}
     alike = content.alike.get(row.entry.key, {})
+
+    def told(task: str, ends: Sequence[str]) -> str:
+        """A title with what chance leaves; beside others of which that is said, also where it leaves nothing."""
+        is_apart = alike.get(task) == 0 and any(alike.get(other) for other in ends)
+        others = "all others" if is_apart else counted(alike.get(task, 0), "other")
+        said = f" ({'' if is_apart else 'not '}separable from {others})"
+        return titles[task] + (said if is_apart or alike.get(task) else "")
+
     best, lowest = (
-        [
-            f"{titles[task]} (not separable from {counted(alike[task], 'other')})" if alike.get(task) else titles[task]
-            for task, place in places.items()
-            if place.better == end
-        ]
+        [told(task, ends) for task in ends]
         for end in (100, 0)
+        for ends in [[task for task, place in places.items() if place.better == end]]
     )
     named = STRENGTHS_NAMED if len(places) > UNFOLDED else 1
     weak = nsmallest(named, places, key=lambda task: _height(places[task]))
@@ -220,9 +225,9 @@ def _strengths(content: PageContent, row: BoardRow, places: Mapping[str, FieldPl
     if len(lowest) >= named:
         parts.append(f"lowest in {_listed(lowest)}")
     elif above < 100:
-        limit = "above" if named == 1 else "above at most"
+        limit = "than" if named == 1 else "than at most"
         parts.append(
-            f"weakest in {_listed([titles[task] for task in weak])}, where it is {limit} {above} % of the others"
+            f"weakest in {_listed([titles[task] for task in weak])}, where it is better {limit} {above} % of the others"
         )
     said = "; ".join(parts)
     return f"{said[0].upper()}{said[1:]}." if said else ""

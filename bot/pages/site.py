@@ -20,7 +20,6 @@ from bot.pages.changes_page import atom_feed, changes_page
 from bot.pages.column_page import column_page_of
 from bot.pages.compare_page import compare_data, compare_page
 from bot.pages.content import PageContent
-from bot.pages.drawing import ForestRow, forest
 from bot.pages.environment import ASSETS, asset
 from bot.pages.row_page import row_page_of
 from bot.pages.scores_page import scores_page
@@ -48,13 +47,6 @@ def rules_page(content: PageContent) -> bytes:
             (rule, [(heading, rendered(text)) for heading, text in rule.sections])
         )
     return content.page("rules.html", groups=groups)
-
-
-def design_page(content: PageContent) -> bytes:
-    """Every part that the pages are made of, in both themes, for those who change the style sheet."""
-    rows = [ForestRow(f"org/model-{place}", "", 70.0 - 6 * place, 3.0) for place in range(8)]
-    drawn = {theme: forest(f"Averages with their intervals, {theme}", rows) for theme in ("light", "dark")}
-    return content.page("design.html", drawn=drawn)
 
 
 def about_page(content: PageContent) -> bytes:
@@ -144,7 +136,6 @@ def _makers(content: PageContent) -> Iterator[tuple[str, Callable[[], bytes]]]:
     yield "rules.html", partial(rules_page, content)
     yield "scores.html", partial(scores_page, content)
     yield "about.html", partial(about_page, content)
-    yield "design.html", partial(design_page, content)
     lines = cache(partial(board_lines, content))  # for both pages of the board
     if is_scaled(content):
         yield "raw.html", partial(board_page, content, lines, is_raw=True)

@@ -16,6 +16,7 @@ from bot.reporting.escape import visible
 JOINT = re.compile(r"(?<=[/_:-])(?=\w)|(?<=\.)(?=[A-Za-z])")
 BREAK = re.compile(JOINT.pattern + r"|(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])")
 OWN_BREAK = re.compile(r"(?<=[^\W_]-)<wbr>(?=[A-Za-z])")  # browsers break there themselves
+LETTER = re.compile(r"[^\W\d_]")
 WORDS = re.compile(r"[^ _-]+[ _-]*")
 NAME, OWNER = 44, 30  # letters that are seen of a model and of its organization: two lines, and one beside its setup
 LONG = 16  # letters of a part of a name that fit on a phone
@@ -41,10 +42,21 @@ def _without_middle(text: str, most: int) -> Markup:
     text = visible(text)
     if len(text) <= most:
         return breakable(text)
+    begin, end = _middle(text, most)
+    return breakable(text[:begin]) + Markup("<s>{}</s>").format(text[begin:end]) + breakable(text[end:])
+
+
+def without_middle(text: str, most: int) -> str:
+    """A text of at most so many letters that loses whole parts from its middle, where it has parts."""
+    begin, end = _middle(text, most)
+    return text if len(text) <= most else f"{text[:begin]}…{text[end:]}"
+
+
+def _middle(text: str, most: int) -> tuple[int, int]:
+    """Where the part begins and ends that a text of more than so many letters loses: between its parts if it can."""
     least, ends = len(text) - most // 2, [place.start() for place in BREAK.finditer(text)]
     begin = max((end for end in ends if most // 4 <= end <= most // 2), default=most // 2)
-    end = min((end for end in ends if least < end <= least + most // 4), default=least + 1)
-    return breakable(text[:begin]) + Markup("<s>{}</s>").format(text[begin:end]) + breakable(text[end:])
+    return begin, min((end for end in ends if least < end <= least + most // 4), default=least + 1)
 
 
 def with_end(text: str, most: int) -> str:
@@ -67,14 +79,18 @@ def _parts(text: str) -> list[str]:
 
 
 def without_shared(titles: Sequence[str]) -> list[str]:
-    """Titles without the parts with which all of them begin or end, such as `MMLU-Pro law`, `MMLU-Pro physics`."""
+    """Titles without the parts with which all of them begin or end, such as `MMLU-Pro law`, `MMLU-Pro physics`.
+
+    Where only a number would be left of one, as of `Task 1`, all stay whole.
+    """
     words = [_parts(title) for title in titles]
     if len(titles) < FEW_TITLES:
         return list(titles)
     least = min(map(len, words)) - 1  # something stays of each
     first = min(least, _shared(words, lambda title: title))
     last = min(least - first, _shared(words, lambda title: [word.strip(" _-") for word in reversed(title)]))
-    return ["".join(title[first : len(title) - last]).strip(" _-") for title in words]
+    left = ["".join(title[first : len(title) - last]).strip(" _-") for title in words]
+    return left if all(LETTER.search(title) for title in left) else list(titles)
 
 
 def heads(titles: Sequence[str], groups: Sequence[str | None]) -> list[tuple[str, str]]:

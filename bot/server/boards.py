@@ -51,7 +51,8 @@ LONGEST_QUERY = 2_000  # letters of a query that names rows
 class BoardLine:
     """A board in the list of boards: its name in addresses, its newest change, its first rows.
 
-    `doubts` says of rows to look at why, by their keys; None until the board's pages are made.
+    `doubts` says of rows to look at why, and `ranks` what chance leaves them, by their keys; None until the board's
+    pages are made.
     """
 
     name: str
@@ -60,6 +61,7 @@ class BoardLine:
     first: list[Entry]
     changed: str
     doubts: Mapping[str, Sequence[str]] | None
+    ranks: Mapping[str, str] | None
 
 
 @lru_cache(PAGES)
@@ -83,6 +85,11 @@ class ShownBoard:
         """By key the rows that have a mark, each with what it says."""
         content = self.site.content
         return {row.entry.key: said for row in content.board.rows if (said := content.doubts(row.entry))}
+
+    @cached_property
+    def ranks(self) -> dict[str, str]:
+        """The range of ranks of each row, by its key."""
+        return {row.entry.key: row.ranks for row in self.site.content.board.rows}
 
     def page(self, path: str) -> Page | None:
         """A page of the site, None if there is none at this path."""
@@ -124,10 +131,11 @@ class BoardCache:
                 rows,
                 boards.first(target, FIRST_ROWS),
                 boards.changed(target),
-                shown.doubts if (shown := self.shown.get(name)) else None,
+                shown.doubts if shown else None,
+                shown.ranks if shown else None,
             )
             for (watch, name, (target, kept)), rows in zip(named, counts, strict=True)
-            for boards in [self.store.of(watch).boards]
+            for boards, shown in [(self.store.of(watch).boards, self.shown.get(name))]
         ]
 
     def page(self, name: str, path: str) -> Page | None:

@@ -175,7 +175,7 @@ def test_a_board_of_two_rows_has_no_tints_and_the_lines_of_any_other_on_a_phone(
     page.goto(f"file://{tmp_path}/site/index.html")
     assert page.locator("#board.chosen").is_visible()
     assert page.locator("#near").is_visible()
-    assert page.locator("#q, #chips, #filters").locator("visible=true").count() == 0
+    assert page.locator("#controls, #q, #chips, #filters").locator("visible=true").count() == 0
     assert page.locator("#board :is(.q1, .q5, .q9)").count() == 0
     assert page.evaluate(
         "document.querySelector('.frame').scrollWidth <= document.querySelector('.frame').clientWidth + 1"
@@ -635,6 +635,17 @@ def test_on_a_phone_the_page_scrolls_and_a_reader_chooses_the_column(watch: Open
     assert page.evaluate(seen) == [["rank", "model", "average", "bbh", "math"], 5, True]
     page.select_option("#beside", "gpqa")
     assert page.evaluate(seen) == [["rank", "model", "average", "gpqa", "musr"], 5, True]
+    page.evaluate("scrollTo(0, 0)")
+    cells = page.locator("#board tbody >> nth=0").locator("tr >> nth=1").locator("td:visible")
+    assert cells.count() == 4
+    for place in range(4):
+        for share in (0.1, 0.9):
+            box = cells.nth(place).bounding_box()
+            assert box is not None
+            page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + share * box["height"])
+            assert page.locator(".opened").count() == 1
+            page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + share * box["height"])
+            assert page.locator(".opened").count() == 0
     page.tap("#board tbody tr:nth-child(2) td:nth-child(3)")
     page.tap(".opened button")
     assert page.inner_text("#picked").startswith("1 of at most 4 picked")
@@ -866,6 +877,14 @@ def test_each_number_opens_where_its_link_leads(watch: Opener) -> None:
     page = watch("examples").open(f"rows/{next(iter(site_of(examples()).content.rows))}.html")
     page.click("text=Each number >> nth=0")
     assert page.locator("#numbers tbody td").first.is_visible()
+    page = watch("examples").open("index.html")
+    page.click("#board tbody tr:nth-child(1) td:nth-child(5)")
+    page.wait_for_url("**#task-bbh")
+    opened = page.locator("#task-bbh")
+    assert opened.locator("td").first.is_visible()
+    shades = opened.locator("th, td").evaluate_all("all => all.map(one => getComputedStyle(one).backgroundColor)")
+    assert len(shades) > 4
+    assert len(set(shades)) == 1
 
 
 def test_each_row_to_look_at_says_which_task_its_warning_is_about(browser: Browser, tmp_path: Path) -> None:

@@ -22,7 +22,6 @@ FIXED = (
     "rules.html",
     "scores.html",
     "about.html",
-    "design.html",
 )
 RULES = {
     "runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.evaluation.row_key import owner_and_name
-from bot.pages.titles import breakable, heads, in_lines, in_parts, longest_part
+from bot.pages.titles import breakable, heads, in_lines, in_parts, longest_part, without_middle
 
 REASONING = ("boolean_expressions", "navigate", "snarks")
 
@@ -40,6 +40,18 @@ def test_a_declared_group_stands_above_its_titles_and_takes_what_they_share() ->
 
 def test_a_board_without_a_common_word_has_no_groups() -> None:
     assert heads(["IFEval", "BBH", "MATH Lvl 5"], [None] * 3) == [("", "IFEval"), ("", "BBH"), ("", "MATH Lvl 5")]
+
+
+def test_a_title_of_which_only_a_number_would_be_left_stays_whole() -> None:
+    titles = [f"Task {place}" for place in range(7)]
+    assert heads(titles, [None] * 7) == [("", title) for title in titles]
+    assert heads(["MMLU 5a", "MMLU 5b", "MMLU 5c"], [None] * 3) == [("", "5a"), ("", "5b"), ("", "5c")]
+
+
+def test_a_long_title_loses_whole_parts() -> None:
+    assert without_middle("CharlemagneTransubstantiationRetrievalClassificati", 42) == "Charlemagne…Classificati"
+    assert without_middle("x" * 50, 42) == f"{'x' * 21}…{'x' * 20}"
+    assert without_middle("Short", 42) == "Short"
 
 
 def test_a_title_breaks_between_its_parts_and_a_long_part_keeps_its_end() -> None:

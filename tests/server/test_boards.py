@@ -100,6 +100,8 @@ def test_the_list_of_boards_leads_to_each_and_each_is_as_it_is_exported(story: S
         reach = f" ±{TIE * row.entry.stderr:.1f}" if row.entry.stderr else ""
         words = re.escape(row.entry.model.id), re.escape(f"{row.entry.average:.2f}{reach}")
         assert re.search(r"{} (?:to look at: .*?)?{}".format(*words), " ".join(listed.text.split()))  # once it was made
+    ranks = [f'data-ranks="{row.ranks}"' for row in board.content.board.rows]
+    assert re.findall(r'data-ranks="[^"]*"', web.get("/board/").text) == ranks
     assert {"tiny/", "tiny/changes.html", "tiny/about.html#submit", "../"} <= set(listed.links)
     assert {f"tiny/{row_page(name)}" for name in board.content.rows} <= set(listed.links)
     for path in ("index.html", next(path for path in board if path.startswith("rows/"))):

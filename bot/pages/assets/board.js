@@ -383,7 +383,7 @@
   };
 
   // The names give or take what the column at the edge of the frame lacks: it is whole, or out of sight.
-  const LEAST_NAME = 190; // pixels
+  const LEAST_NAME = 190; // pixels, where the screen has room for that
   const fit = () => {
     for (const table of tables) {
       table.style.removeProperty("--name");
@@ -395,7 +395,7 @@
         const width = cell.getBoundingClientRect().width;
         past += width;
         if (past < 1) continue;
-        table.style.setProperty("--name", `${name - past >= LEAST_NAME ? name - past : name + width - past}px`);
+        table.style.setProperty("--name", `${name - past >= Math.min(LEAST_NAME, 0.85 * name) ? name - past : name + width - past}px`);
         break;
       }
     }
@@ -535,7 +535,8 @@
       listener(read());
     },
   };
-  $("controls").hidden = $("status").hidden = false;
+  $("controls").hidden = $("q").closest("label").hidden; // one or two rows need none
+  $("status").hidden = false;
   show();
   const opened = groups.find((head) => listed(read().get("open")).includes(head.dataset.name));
   if (opened && columnOf(read().get("sort")?.replace(/^-/, "")) < 0) bring(opened);

@@ -83,7 +83,7 @@
   document.addEventListener("pointerover", (event) => {
     const cell = event.target.closest("table.board tbody td, table.board tbody th");
     if (!cell) return;
-    if (isScore(cell)) link(cell);
+    if (isScore(cell) && !isNarrow.matches) link(cell); // on a phone the whole row but its name opens
     else if (cell.cellIndex === 0 && isRanked(cell.parentElement)) cell.title = `Place ${cell.dataset.place ?? text(cell.parentElement, 0)} by its average; rank ${text(cell.parentElement, 0).replace("–", " to ")} of ${board.all.flat().filter(isRanked).length}: from the best to the worst place that chance leaves it`;
     else if (cell.matches("th") && !cell.title) cell.title = cell.textContent;
   });
@@ -153,9 +153,13 @@
     row.after(line);
   };
   for (const table of tables) {
+    let touched; // the place itself: of a tap beside a link the browser says that it was on the link
+    table.addEventListener("pointerdown", (event) => { touched = document.elementFromPoint(event.clientX, event.clientY); });
     table.addEventListener("click", (event) => {
-      const row = event.target.closest("tbody tr:not(.opened)");
-      if (!row || !isNarrow.matches || event.target.closest("a, input, button")) return;
+      const at = event.detail && touched ? touched : event.target;
+      const row = at.closest("tbody tr:not(.opened)");
+      if (!row || !isNarrow.matches || at.closest("a, input, button")) return;
+      event.preventDefault();
       open(row);
     });
   }
