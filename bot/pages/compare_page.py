@@ -423,13 +423,17 @@ def _verdict(comparison: RunComparison | None, first: str, second: str) -> Shown
     tested = over_tasks(comparison)
     words = whole.conclusion if tested is None else tested.side if tested.is_more else "not separable"
     is_apart = words == "higher"
+    # Over tasks more than chance, and by the answers to their questions not: both are said, and neither in green.
+    by_questions = whole.contrast.p is not None and whole.conclusion == "not separable"
+    is_split = tested is not None and is_apart and by_questions
     verdict = f"{second} higher{' in most tasks' if tested else ''}" if is_apart else words
+    verdict += ", by questions not separable" if is_split else ""
     if whole.why:
         return ShownVerdict(verdict, "", "", "", "", said)
     half = f"±{half_up(_half(whole), 2)}" if whole.contrast.p is not None and not tested else ""
     off = str(half_up(abs(whole.contrast.difference), 2))
     higher = second if float(off) and not is_apart else ""
-    return ShownVerdict(verdict, "well" if is_apart else "", off, half, higher, said)
+    return ShownVerdict(verdict, "well" if is_apart and not is_split else "", off, half, higher, said)
 
 
 def _half(task: ComparedTask) -> float:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+import pytest
+
 from bot.pages.addresses import column_page, row_page
 from bot.pages.compare_page import compare_page, sentence, titles_of
 from bot.pages.write import write_site
@@ -243,6 +245,24 @@ def test_script_and_server_compare_the_same(watch: Opener) -> None:
     }
 
 
+@pytest.mark.parametrize("count", [3, 4])
+def test_on_a_phone_each_difference_stands_below_its_score(watch: Opener, count: int) -> None:
+    names = list(site_of(generated(200)).content.rows)[:count]
+    page = watch("generated", width=360).open(f"compare.html?rows={','.join(names)}")
+    table = page.locator("#found table:has(th:nth-child(6))")
+    lines = table.locator("tr").evaluate_all(
+        """rows => rows.map(row => [...row.cells].slice(1).map(cell => cell.getBoundingClientRect())
+            .map(one => [Math.round(one.right), Math.round(one.top), Math.round(one.bottom)]))"""
+    )
+    assert len(lines) == 8
+    for cells in lines:
+        scores, differences = cells[:count], cells[count:]
+        assert [right for right, *_ in differences] == [right for right, *_ in scores[1:]]
+        assert max(bottom for *_, bottom in scores) <= min(top for _, top, _ in differences) + 1
+        assert max(right for right, *_ in cells) <= 360
+    assert table.evaluate("one => one.scrollWidth <= one.parentElement.clientWidth")
+
+
 SENTENCES = """pairs => pairs.map(pair => {
   history.replaceState(null, "", `?rows=${pair.map(encodeURIComponent).join(",")}`);
   dispatchEvent(new PopStateEvent("popstate"));
@@ -293,7 +313,9 @@ def test_page_and_script_give_the_verdict_of_the_board_where_files_have_no_error
         told, served = page.inner_text("#found"), found(compare_page(site.content, [first, other]))
         tested = site.content.tested_beside(best, row)
         assert f"over tasks it is higher in {tested.wins} of 7: {tested.verdict}" in told
-        assert page.inner_text("#found .verdict").endswith("in most tasks" if tested.is_more else "not separable")
+        assert page.inner_text("#found .verdict").endswith("not separable")  # by questions, too
+        assert (" higher in most tasks, by questions " in page.inner_text("#found .verdict")) == tested.is_more
+        assert not page.locator("#found .verdict.well").count()
         assert page.inner_text("#found .lead") in served.text
         cells = (
             page.locator("#found table")

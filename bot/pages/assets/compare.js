@@ -242,11 +242,12 @@
       const tested = overTasks(one);
       const words = isSame(one) ? "the same numbers" : tested ? (tested.isMore ? tested.side : "not separable") : whole.verdict;
       const isApart = words === "higher";
-      says(isApart ? `${second} higher${tested ? " in most tasks" : ""}` : words, isApart ? "well" : "");
+      const isSplit = tested && isApart && whole.p !== null && whole.verdict === "not separable";
+      says(isApart ? `${second} higher${tested ? " in most tasks" : ""}${isSplit ? ", by questions not separable" : ""}` : words, isApart && !isSplit ? "well" : "");
       if (!whole.why && !isSame(one)) {
         const big = make("p", `${points(Math.abs(whole.difference))} `, { class: "big" });
         big.append(make("small", `${whole.p === null || tested ? "" : `±${half(whole)}`} points`));
-        if (!isApart && Number(points(Math.abs(whole.difference)))) big.append(withBreaks("small", `for ${second}`, {}));
+        if (!isApart && Number(points(Math.abs(whole.difference)))) big.append(withBreaks("small", `more for ${second}`, {}));
         made.append(big);
       }
     }
