@@ -431,6 +431,8 @@ def test_an_empty_filter_says_so_and_shows_no_empty_table(watch: Opener) -> None
     assert not page.locator("#board, #near, #among, #csv, #extent").locator("visible=true").count()
     page.click("#reset")
     assert page.locator("#board").is_visible()
+    wide = watch("generated", width=1920).open("index.html?q=nobody")
+    assert wide.locator("#legend").evaluate("one => one.offsetWidth") > 500
     page = watch("hostile").open("index.html?q=nobody")
     assert not page.locator("#incomplete").is_visible()
 

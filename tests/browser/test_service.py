@@ -245,6 +245,12 @@ def test_script_and_server_compare_the_same(watch: Opener) -> None:
     }
 
 
+def test_four_rows_are_compared_in_the_width_of_a_tablet(watch: Opener) -> None:
+    names = list(site_of(generated(200)).content.rows)[:4]
+    page = watch("generated", width=768).open(f"compare.html?rows={','.join(names)}")
+    assert page.locator(".wide:has(th:nth-child(8))").evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
 @pytest.mark.parametrize("count", [3, 4])
 def test_on_a_phone_each_difference_stands_below_its_score(watch: Opener, count: int) -> None:
     names = list(site_of(generated(200)).content.rows)[:count]
