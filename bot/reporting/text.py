@@ -118,7 +118,6 @@ def _grouped_lines(judgement: Judgement, ink: Ink, *, quiet: bool) -> Iterator[s
             judgement,
             commands,
         )
-        commands |= {one.command for _, one in found} - {""}
     names = _names(judgement.rows, _what)
     asked = [(f"for {names[row.key]}: " * (len(names) > 1), row.repair) for row in judgement.rows if row.repair]
     without = [(whose, one) for whose, one in asked if not one.command]
@@ -176,12 +175,13 @@ def _cause_lines(found: Sequence[tuple[str, Finding]], judgement: Judgement, abo
         for message, count in alike:
             often = f"{count:,} times: " if 1 < count < len(found) and not columns else ""
             yield from _wrapped(f"{often}{visible(message)}", "    ", "    ")
-        for hint, command in advised[:most]:
+        for hint, command in sorted(advised, key=lambda one: not one[1])[:most]:  # commands first
             is_of_one = len(advised) > 1 or (command and len(judgement.rows) > 1)
             whose = f"for {names_of[alike[0][0], hint, command]}: " if is_of_one else ""
             advice = in_one_clone(Repair(hint, command), above)
             said = f"{whose}{advice.hint}" if advice.hint else ""
             yield from _advice_lines(said if said != last else "", advice.command)
+            above.update({command} - {""})
             last = said
         if advised[most:]:
             yield from _wrapped(f"and {len(advised) - most} more: check --all shows what to do in each", "    ", "    ")

@@ -20,7 +20,7 @@ from bot.reporting.markdown import judgement_markdown
 from bot.reporting.report import make_report, to_json
 from bot.reporting.shell import shell_lines
 from bot.reporting.table import Table, text_table
-from bot.reporting.text import SCREEN, Ink, _cause_lines, short_revision, summary_text, terminal_text
+from bot.reporting.text import ABOVE, SCREEN, Ink, _cause_lines, short_revision, summary_text, terminal_text
 from tests.evaluation.judging import EXAMPLES, base, dumps, judgement_of, patched
 
 ADVICE, PLAIN = next(kind.advice for kind in kinds() if kind.id == "sample-log"), Ink(colour=False)
@@ -255,6 +255,12 @@ def test_a_message_says_each_advice_of_its_files_and_of_many_rows_how_many_there
     rows = judgement_of({"a.json": LIMITED, "b.json": LIMITED | {"model_name": "acme/atlas"}})
     lines = list(_cause_lines(advised, rows, set()))
     assert lines[1:-1] == ["    → for a: measure a locally", "    and 2 more: check --all shows what to do in each"]
+    above: set[str] = set()
+    advised = [("a", replace(found, hint=ABOVE, command="")), ("b", replace(found, command="lm_eval --tasks arc"))]
+    lines = list(_cause_lines([*advised, ("c", replace(found, command="lm_eval --tasks gsm8k"))], rows, above))
+    assert lines[1].startswith("    → for b: run it again")
+    assert lines[2:4] == ["      lm_eval --tasks arc", "    and 2 more: check --all shows what to do in each"]
+    assert above == {"lm_eval --tasks arc"}, "what was not shown is not above"
 
 
 def steps() -> dict[str, bytes]:
