@@ -164,6 +164,23 @@ def test_a_row_for_each_model_and_task_is_said_with_what_to_do(tmp_path: Path) -
     assert (status, said in err) == (2, True), err
 
 
+def test_an_object_in_a_table_of_several_sets_names_no_task(tmp_path: Path) -> None:
+    scores = {"wren": (60.5, 44.25), "ibis": (51.5, 48.5), "crane": (41.25, 39.0)}
+    (tmp_path / "results").mkdir()
+    for name, (one, two) in scores.items():
+        file = {"model": name, "scores": {"plan": one, "act": two}}
+        (tmp_path / "results" / f"{name}.json").write_text(json.dumps(file))
+    rows = [
+        {"model": name, "set": number, "parts": {"plan": {"n": number}, "act": one + number}}
+        for name, (one, _) in scores.items()
+        for number in (1, 2)
+    ]
+    (tmp_path / "board.json").write_text(json.dumps(rows))
+    call = ("--table", tmp_path / "board.json", "--results", tmp_path / "results")
+    status, _, err = bot("init", tmp_path / "ours", *call)
+    assert (status, "make it a table with a row for each model" in err) == (2, False), err
+
+
 def test_names_that_begin_alike_are_made_by_the_form_and_columns_of_equal_numbers_are_proposed(tmp_path: Path) -> None:
     """Like leaderboard.csv of an olympiad, which calls each team by its folder: a new one needed a line."""
     scores = {"01_wren": 41.25, "02_ibis": 33.5, "03_crane": 27.75, "04_heron": 19.5}

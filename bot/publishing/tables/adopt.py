@@ -205,7 +205,10 @@ def tasks_of_rows(table: FoundTable, readings: Sequence[TaskReading]) -> ColumnP
         return None
     names = [name for reading in readings for name in reading.names]
     for column_path in table.grid.column_paths:
-        texts = {row: table.grid.plain(as_text(table.grid.cell(row, column_path))) for row in rows}
+        cells = {row: table.grid.cell(row, column_path) for row in rows}
+        texts = {row: table.grid.plain(as_text(cell)) for row, cell in cells.items()}
+        if any(text.startswith("{") or number_in(cells[row]) is not None for row, text in texts.items()):
+            continue  # an object names no task, though it has keys that are called so
         pairs, tasks = {(rows[row], text) for row, text in texts.items()}, set(texts.values()) - {""}
         named = sum(resemblance(text, names) >= BEGUN for text in tasks)
         if len(pairs) == len(rows) and 2 * named >= len(tasks) > 1 and column_path != table.name:
@@ -241,7 +244,7 @@ def _choose(column: NumberColumn, given: Sequence[_Given]) -> Matched | tuple[Ma
         asked = [one for one in possible if one.reading.samples == column.of]
         possible, is_asked = asked or possible, bool(asked)
     tried = [one for one in (_tried(column, each) for each in possible) if one.covered]
-    headings = (*column.column_path, column.label)
+    headings = tuple(dict.fromkeys((*column.column_path, column.label)))
     heading = {id(one): _named_by(headings, one.reading) for one in tried}
     said = {id(one): _said_by(headings, one.reading, heading[id(one)]) for one in tried}
 
