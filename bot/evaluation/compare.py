@@ -265,6 +265,7 @@ class RunComparison:
     `unread_fields` those that differ and that the form of both files does not read; `unread` says why the files of a
     row were not read. `models` are the ids of both, "" for one that is not known. `limits` says of each whether it
     asked only the first questions, `uneven` are the tasks whose means are equal and whose subtasks are not.
+    `conditions` are those that both record and that differ, with both values: how it ran, which keeps no files apart.
     `has_errors` says that one of the two gives the standard error of every task; without it the tests are those of
     answers.
     """
@@ -283,6 +284,7 @@ class RunComparison:
     unread_fields: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()
     models: tuple[str, str] = ("", "")
+    conditions: tuple[tuple[str, str, str], ...] = ()
     limits: tuple[RunLimit | None, RunLimit | None] = (None, None)
     uneven: tuple[str, ...] = ()
     has_errors: bool = True
@@ -296,6 +298,16 @@ class RunComparison:
     def judged(self) -> dict[str, int]:
         """How many questions of a task have the same answer in both and another score."""
         return {one.id: one.pairs.judged for one in self.tasks if one.pairs and one.pairs.judged}
+
+    @property
+    def with_other_samples(self) -> list[str]:
+        """The tasks of equal values whose sample logs give other ones, or other scores of single questions."""
+        return [
+            one.id
+            for one in self.tasks
+            if one.values[0] == one.values[1]
+            and (one.unpaired == NO_MEAN or (one.pairs and one.pairs.counts and any(one.pairs.counts[1:3])))
+        ]
 
     @property
     def are_two_models(self) -> bool:
@@ -378,10 +390,28 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         unread_fields=tuple(dict.fromkeys(_unread_fields(first, second, shared))),
         unread=tuple(dict.fromkeys(one.unread for one in (first, second) if one.unread)),
         models=(first.model_id, second.model_id),
+        conditions=tuple(_conditions(first, second, shared)),
         limits=(_limit_of(first, shared), _limit_of(second, shared)),
         uneven=tuple(one.id for one in tasks if one.values[0] == one.values[1] and _are_uneven(one.id, first, second)),
         has_errors=any(all(run.tasks[task].stderr is not None for task in shared) for run in (first, second)),
     )  # fmt: skip
+
+
+def _conditions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[tuple[str, str, str]]:
+    """How the shared tasks of both ran, where both record it and it differs."""
+    both = []
+    for run in (first, second):
+        results = {id(one.result): one.result for one in _sources(run, shared)}.values()
+        said = grouped((name, value) for one in results for name, value in one.conditions.items())
+        both.append({name: ", ".join(sorted({*values})) for name, values in said.items()})
+    for name, value in both[0].items():
+        if name in both[1] and value != both[1][name]:
+            yield name, value, both[1][name]
+
+
+def _sources(run: MeasuredRun, tasks: Iterable[str]) -> list[LeafSource]:
+    """Where the leaves of some tasks come from, as far as their files were read."""
+    return [run.sources[leaf] for task in tasks for leaf in run.tasks[task].leaves if leaf in run.sources]
 
 
 def _are_uneven(task: str, first: MeasuredRun, second: MeasuredRun) -> bool:
@@ -427,7 +457,7 @@ def _other_numbers(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str
 
 def _limit_of(run: MeasuredRun, shared: Sequence[str]) -> RunLimit | None:
     """The limit that cut shared tasks of a run; None where it asked all questions, or does not say."""
-    leaves = [run.sources[leaf] for task in shared for leaf in run.tasks[task].leaves if leaf in run.sources]
+    leaves = _sources(run, shared)
     sizes = [_sizes_of(*one) for one in leaves if one.result.limit]
     cut = [(asked, size) for asked, size in sizes if not size or asked < size]
     if not cut:
@@ -485,7 +515,7 @@ def _is_own_metric(run: MeasuredRun, task: str) -> bool:
 
 def _known_of(run: MeasuredRun, task: str) -> list[tuple[KnownBenchmark | Group | None, str]]:
     """What the catalogue knows of the leaves of a task, each with the format of its file."""
-    sources = [run.sources[leaf] for leaf in run.tasks[task].leaves if leaf in run.sources]
+    sources = _sources(run, [task])
     known = [(catalogue().find(one.result.format, one.key), one.result.format) for one in sources]
     return [(one.of if one else None, format_id) for one, format_id in known]
 
@@ -691,8 +721,8 @@ def _of_tasks(
 def _written(run: MeasuredRun, name: str, task: str) -> str:
     """What a task's files write of an argument that counts as absent, such as a switch that is off."""
     argument = name.partition(" ")[2]
-    results = [run.sources[leaf].result for leaf in run.tasks[task].leaves if leaf in run.sources]
-    return ", ".join(sorted({said for one in results if (said := written_in(one.model.args).get(argument, ""))}))
+    args = {one.result.model.args for one in _sources(run, [task])}
+    return ", ".join(sorted({said for one in args if (said := written_in(one).get(argument, ""))}))
 
 
 def _recorded_once(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[SettingDifference]:

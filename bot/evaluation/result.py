@@ -222,7 +222,8 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     and `asked` these fields. `scorings` are the ways in which leaves are scored.
     `misread` are places of a form that did not give what they should, `unmatched` the places of numbers that nothing
     in the file has. `unread` has the texts and switches of a form's row that the form does not read, as digests by
-    their keys: nobody knows what they hold. `prompts` are the tool's own hashes of all prompts of a leaf.
+    their keys: nobody knows what they hold. `prompts` are the tool's own hashes of all prompts of a leaf. `conditions`
+    say how it ran where that keeps no results apart, by names for people: batches, libraries, the machine.
 
     `places` says where fields lie, see `pointer_to`; `original_keys` are the keys as the file spells them, where
     `leaves` has them otherwise. A result can be stored: it holds plain values that MessagePack can write, of bounded
@@ -256,6 +257,7 @@ class Result(msgspec.Struct, frozen=True, gc=False):
     scorings: tuple[Scoring, ...] = ()
     unread: Mapping[str, str] = {}
     prompts: Mapping[str, str] = {}
+    conditions: Mapping[str, str] = {}
 
     def pointer_to(self, field: str, leaf_key: str = "", value_key: str = "") -> str:
         """Where a field lies: a JSON pointer, after the file's name and `#` where the submission is of several files.

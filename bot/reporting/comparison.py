@@ -25,7 +25,7 @@ MOST_ROWS = 60  # of a table for people
 MOST_VALUES = 3  # of one setting for people
 MOST_NAMED, MOST_SETTINGS = 12, 40  # settings that a sentence names, and that are listed; rows record fewer than 12
 MOST_UNEVEN = 0.02  # between the two sides of an interval that ± tells, as shown
-LOOK_AT = "look at code, libraries and hardware."
+LOOK_AT = ": look at code, libraries and hardware."
 JUDGED = "the scorer is another one, or a log was edited."
 NO_ERROR = "the files give no standard error"
 WITH_LOGS = "Sample logs show by how much."
@@ -68,13 +68,20 @@ def sentence_of(
     if left := comparison.unexplained:
         count = len(comparison.tasks)
         where = "" if len(left) == count or left == ["average"] else f" in {len(left)} of {counted(count, 'task')}"
-        parts.append(f"No recorded setting explains this{where}: {LOOK_AT}")
+        parts.append(f"No recorded setting explains this{where}{_conditions(comparison, escape) or LOOK_AT}")
     is_told = comparison.are_compared_equal or over_tasks(comparison)
     is_tested = whole is not None and any(not one.why for one in comparison.tasks)
     if is_tested and len(comparison.tasks) > 1 and not is_told:
         parts.append(_counted_tasks(comparison.tasks, second))
     parts += [f"{escape(why)}." for why in comparison.unread]
     return " ".join(parts)
+
+
+def _conditions(comparison: RunComparison, escape: Callable[[str], str]) -> str:
+    """What is recorded and differs of how the two ran, for a difference that nothing else explains."""
+    weak = [(one.name, *one.values) for one in comparison.settings if one.weak]
+    found = [f"{name} {brief(first)} → {brief(second)}" for name, first, second in (*comparison.conditions, *weak)]
+    return f"; what else is recorded differs in {escape(', '.join(found))}." if found else ""
 
 
 def _limited(comparison: RunComparison, first: str, second: str) -> Iterator[str]:
@@ -161,6 +168,9 @@ def _result(comparison: RunComparison, first: str, second: str, escape: Callable
         flips = [one.pairs.counts[1:3] if one.pairs and one.pairs.counts else None for one in comparison.tasks]
         answers = ", and the same questions right" if set(flips) == {(0, 0)} else ""
         numbers = f"the same numbers in all {len(comparison.tasks)} tasks{answers}"
+        if others := comparison.with_other_samples:
+            yet = f"have {numbers}, yet their samples have other scores in {escape(examples(others))}"
+            return f"{_capital(first)} and {second} {yet}: `audit results` says whether a file fits its own."
         return f"{_capital(first)} and {second} have {numbers}: one may be a copy or a repeat of the other."
     if comparison.are_compared_equal:
         differ = escape(first_few(comparison.other_numbers, MOST_TASKS))
@@ -484,6 +494,7 @@ def comparison_json(
         ],
         "equal": comparison.equal,
         "recorded_once": [_setting_object(one) for one in comparison.recorded_once],
+        "conditions": [{"name": name, "values": values} for name, *values in comparison.conditions],
         "only": [list(tasks) for tasks in comparison.only],
         "is_same": comparison.is_same,
         "limits": [_limit_object(one) for one in comparison.limits],

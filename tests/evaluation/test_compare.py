@@ -675,6 +675,31 @@ def test_an_argument_that_counts_as_absent_is_shown_as_its_file_writes_it() -> N
     assert "other tokens" in cut.effect
 
 
+def test_batches_libraries_and_machines_are_named_where_no_setting_explains_a_difference() -> None:
+    """As two files of facebook/opt-6.7b, and Qwen3-8B in July and in October."""
+    told = "PyTorch version: {}\nGPU models and configuration: GPU 0: NVIDIA {}\nGPU 1: NVIDIA {}\n"
+    old, new = (
+        toys(toy_a=value)
+        | {"n-samples": {name: {"original": 1000, "effective": 1000} for name in ("toy_a", "toy_b", "toy_c")}}
+        | {"config": {"model_args": "pretrained=acme/a", "batch_size": size, "batch_sizes": sizes}}
+        | {"model_name": "acme/a", "transformers_version": release, "pretty_env_info": told.format(torch, gpu, gpu)}
+        for value, size, sizes, release, torch, gpu in (
+            (0.25, "auto", [8], "4.52.4", "2.6.0", "A100"),
+            (0.75, 1, [], "4.57.0", "2.8.0", "A100"),
+        )
+    )
+    found = compare(run(old), run(new))
+    assert found.conditions == (
+        ("batch size", "auto (8)", "1"), ("transformers", "4.52.4", "4.57.0"), ("PyTorch", "2.6.0", "2.8.0"),
+    )  # fmt: skip
+    assert found.settings == ()
+    assert found.unexplained == ["toy"]
+    said = sentence_of(found)
+    assert "; what else is recorded differs in batch size auto (8) → 1, transformers 4.52.4 → 4.57.0, Py" in said
+    assert "look at code" not in said
+    assert [one["name"] for one in comparison_json(found)["conditions"]][:1] == ["batch size"]
+
+
 def test_two_models_are_said_before_anything_else() -> None:
     first, second = (run(changed(model_name=f"acme/{name}") | {"config": {}}) for name in ("atlas", "Osprey"))
     assert sentence_of(compare(first, second)).startswith("Two models: A is acme/atlas, B is acme/Osprey. ")

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import isclose
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bot.audits.results import numbers
 from bot.audits.results.numbers import CountCheck, GroupCheck, counts_of, groups_of, sizes_of
 from bot.audits.samples.check import check_leaf
 from bot.audits.samples.find import find_logs
+from bot.audits.samples.inline import write_logs
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import grouped
 from bot.evaluation.result import CheckedSamples, Result
@@ -22,9 +24,11 @@ from bot.evaluation.submission import Parsed
 # the last bit, is a copy.
 FEWEST_EQUAL = 3
 EQUAL, NO_LOG, NO_HASH = "equal", "no samples beside it", "no hash recorded"
+NOT_SCORED = "not scored again"
+IN_FILE = "in the file"  # where a log is that the result holds itself
 BAD = UNREADABLE, DIFFERENT, VALUE_DIFFERS, RESCORED = (
     "the samples cannot be read to the end",
-    "the samples are others",
+    "the samples or their order are others",
     "the samples give another value",
     "a sample has another score than its answer gives",
 )
@@ -150,14 +154,17 @@ def examine(parsed: Parsed) -> ExaminedFile:
 
 def _logs(path: Path, result: Result) -> Iterator[LogCheck]:
     """Check each task that has a hash or a log."""
-    logs = find_logs(path, result)
-    for task in result.leaves:
-        log = logs.get(task)
-        checked = check_leaf(result, task, log, log.name) if log is not None else None
-        if checked is not None:
-            yield LogCheck(task, checked.path, checked.count, *_verdict(checked, result))
-        elif result.task_hashes.get(task):
-            yield LogCheck(task, "", 0, NO_LOG)
+    beside = find_logs(path, result)
+    with TemporaryDirectory(prefix="leaderboard-bot-") as scratch:
+        own = write_logs(path.read_bytes(), result, Path(scratch)) if not beside and path.is_file() else {}
+        for task in result.leaves:
+            log = beside.get(task) or own.get(task)
+            name = log.name if log is not None and beside else IN_FILE
+            checked = check_leaf(result, task, log, name) if log is not None else None
+            if checked is not None:
+                yield LogCheck(task, checked.path, checked.count, *_verdict(checked, result))
+            elif result.task_hashes.get(task):
+                yield LogCheck(task, "", 0, NO_LOG)
 
 
 def _verdict(checked: CheckedSamples, result: Result) -> tuple[str, str]:
@@ -171,7 +178,11 @@ def _verdict(checked: CheckedSamples, result: Result) -> tuple[str, str]:
             return VALUE_DIFFERS, f"{key} is {significant(value)} in the file and {significant(mean)} in the samples"
     if checked.wrong:
         return RESCORED, f"{checked.wrong[0].metric} of {checked.wrong[0].first}"
-    return EQUAL if result.task_hashes.get(checked.leaf) else NO_HASH, ""
+    unscored = "; ".join(f"{key.removesuffix(',none')}: {why}" for key, why in checked.unknown.items())
+    if unscored and not checked.answers:
+        return NOT_SCORED, unscored
+    said = f"not scored again: {unscored}" if unscored else ""
+    return EQUAL if result.task_hashes.get(checked.leaf) else NO_HASH, said
 
 
 def duplicates_of(files: Sequence[ExaminedFile]) -> list[DuplicateResult]:

@@ -15,6 +15,7 @@ from bot.evaluation.aggregates import (
     whole,
 )
 from bot.evaluation.formats.format import stderr_beside
+from bot.evaluation.impossible import is_possible, is_spoiled
 from bot.evaluation.result import LeafResult, Result
 from bot.evaluation.score import measured
 
@@ -25,9 +26,9 @@ ZERO_OR_ONE = frozenset(
 GROUP_TOLERANCE = 1e-6
 AGREES, RECOVERED, SILENT = "agrees", "recovered", "says nothing"
 NOT_WHOLE, NOT_INTEGRAL, CONTRADICTS = "n is not a whole number", "no k/n", "n contradicts n-samples"
-NOT_FINITE = "no finite number"
+NOT_FINITE, IMPOSSIBLE = "no finite number", "outside of the metric's range"
 GROUP_AGREES, GROUP_DIFFERS, GROUP_UNKNOWN = "agrees", "its leaves give another value", "cannot be recomputed"
-BAD = frozenset((NOT_FINITE, NOT_WHOLE, NOT_INTEGRAL, CONTRADICTS, GROUP_DIFFERS))
+BAD = frozenset((NOT_FINITE, IMPOSSIBLE, NOT_WHOLE, NOT_INTEGRAL, CONTRADICTS, GROUP_DIFFERS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +61,16 @@ class GroupCheck:
 
 
 def counts_of(result: Result) -> Iterator[CountCheck]:
-    """Yield the counts behind every value of a 0/1 metric."""
+    """Yield the counts behind every value of a 0/1 metric, and each other value that its metric cannot have."""
     for task, leaf in result.leaves.items():
         for key, value in leaf.numbers.items():
-            if type(value) in {float, int} and _is_zero_or_one(task, key.partition(",")[0]):
-                yield _count(task, key, measured(value), measured(leaf.numbers.get(stderr_beside(key))), leaf)
+            stderr = measured(leaf.numbers.get(stderr_beside(key)))
+            if is_spoiled(key, value):
+                yield CountCheck(task, key, None, stderr, leaf.samples, None, None, NOT_FINITE)
+            elif type(value) in {float, int} and not is_possible(result.format, leaf, key):
+                yield CountCheck(task, key, float(value), stderr, leaf.samples, None, None, IMPOSSIBLE)
+            elif type(value) in {float, int} and _is_zero_or_one(task, key.partition(",")[0]):
+                yield _count(task, key, float(value), stderr, leaf)
 
 
 def _is_zero_or_one(task: str, metric: str) -> bool:
@@ -74,9 +80,7 @@ def _is_zero_or_one(task: str, metric: str) -> bool:
     return metric in ZERO_OR_ONE or (metric == "em" and task.startswith("drop"))
 
 
-def _count(task: str, metric: str, value: float | None, stderr: float | None, leaf: LeafResult) -> CountCheck:
-    if value is None:
-        return CountCheck(task, metric, None, stderr, leaf.samples, None, None, NOT_FINITE)
+def _count(task: str, metric: str, value: float, stderr: float | None, leaf: LeafResult) -> CountCheck:
     behind = None if stderr is None else samples_behind(value, stderr)
     samples = leaf.samples if leaf.samples is not None else whole(behind)
     right = None if samples is None else right_answers(value, samples)

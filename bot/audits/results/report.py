@@ -100,7 +100,7 @@ def _file(file: FileForensics) -> Iterator[Block]:
         yield Table(("group", "metric", "value", "leaves weighted", "leaves plain", "verdict"), rows)
     logs = tuple((one.task, one.samples, one.verdict, one.why) for one in file.logs if one.verdict != NO_LOG)
     if logs:
-        yield Table(("task", "samples", "verdict", "what"), logs, "samples beside the file")
+        yield Table(("task", "samples", "verdict", "what"), logs, "samples of the file")
 
 
 def _said(*files: FileForensics) -> str:

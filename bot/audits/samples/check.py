@@ -176,7 +176,9 @@ class _Check:
             elif sample.form == "helm":
                 self._plain.add(str(sample.doc_id))
         for name, values in _values(sample):
-            if self._metrics and sample.form.startswith("lm-eval") and name not in self._metrics:
+            listed = sample.row.get("metrics")  # since 0.4.4; people write numbers of their own beside these
+            is_metric = not isinstance(listed, list) or name in listed
+            if is_metric and self._metrics and sample.form.startswith("lm-eval") and name not in self._metrics:
                 self._say(f"the document {sample.doc_id} has a number {name[:40]!r}, which is no metric of the result")
             tally = self._tallies.setdefault((name, group), _Tally())
             for value in values:
@@ -275,7 +277,7 @@ class _Check:
         if self._task_hash and questions.count and not self._is_hashed:
             self._say("the result names the hash of its samples, and not all samples of the log have one")
         elif self._task_hash and questions.count and self._task_hash != self._hashes.hexdigest():
-            self._say("the result names the hash of other samples")
+            self._say("the result names the hash of other samples, or of these in another order")
         if not questions.count and not self._unreadable:
             self._unreadable = NO_SAMPLE
         return CheckedSamples(

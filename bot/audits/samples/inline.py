@@ -10,6 +10,7 @@ import msgspec
 from bot.evaluation.result import Result
 
 NAMED = b'"samples"'  # in every file that has them
+FORMAT = "lm-eval-0.4"  # whose results they are
 
 
 class _Whole(msgspec.Struct):
@@ -18,7 +19,7 @@ class _Whole(msgspec.Struct):
 
 def write_logs(content: bytes, result: Result, folder: Path) -> dict[str, Path]:
     """The samples of each leaf that a result holds, as logs in a folder; none of a leaf without a list of records."""
-    if NAMED not in content:
+    if result.format != FORMAT or NAMED not in content:
         return {}
     try:
         held = msgspec.json.decode(content, type=_Whole).samples

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from bot.evaluation.definition import AskedDefinitions
+from bot.evaluation.formats.conditions import conditions_of
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import arguments, items, number, revision, row, table, text, version, whole
 from bot.evaluation.formats.fields import shots as same_shots
@@ -103,6 +104,7 @@ def parse(content: Content) -> Result:
         original_keys={key: str(one.number) for key, one in listed.items()},
         definitions=asked.definitions,
         asked=asked.asked,
+        conditions=conditions_of(content.top, config),
     )
 
 

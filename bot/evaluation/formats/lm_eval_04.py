@@ -26,6 +26,7 @@ from bot.evaluation.definition import (
     picked,
 )
 from bot.evaluation.formats import contradictions
+from bot.evaluation.formats.conditions import conditions_of
 from bot.evaluation.formats.content import Content
 from bot.evaluation.formats.fields import (
     arguments,
@@ -145,6 +146,7 @@ def parse(content: Content) -> Result:
         asked=asked.asked,
         scorings=tuple(way for _, way in scorings.values()),
         contradictions=contradictions.of_lm_eval(top, config),
+        conditions=conditions_of(top, config),
     )
 
 

@@ -89,7 +89,7 @@ class LogsBeside:
     def _logs_or_own(self, place: Place, result: Result, scratch: Path) -> dict[str, Path]:
         """The logs of the result at a place by leaf, else the samples that it has in itself."""
         found = self.logs(place, result, scratch)
-        if found or place.candidate.limit or result.format != "lm-eval-0.4":
+        if found or place.candidate.limit:
             return found
         content = place.read(place.candidate.files[0].path, place.max_bytes) or b""
         return write_logs(content, result, Path(mkdtemp(dir=scratch)))

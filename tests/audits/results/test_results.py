@@ -115,6 +115,17 @@ def test_leaves_without_recorded_counts_are_weighted_by_recovered_ones() -> None
     assert group.weighted == pytest.approx(0.3)
 
 
+@pytest.mark.parametrize(
+    ("value", "verdict"),
+    [(-0.3, numbers.IMPOSSIBLE), (7.6e30, numbers.IMPOSSIBLE), (41.2, numbers.IMPOSSIBLE), ("0.76", numbers.NOT_FINITE),
+     ("NaN", numbers.NOT_FINITE), (10**400, numbers.NOT_FINITE), (-1, numbers.SILENT)],
+)  # fmt: skip
+def test_a_value_that_no_measurement_gives_is_counted_and_no_sound_one(value: Any, verdict: str) -> None:
+    file = judged(document({"t": {"acc,none": value, "acc_stderr,none": "N/A", "alias": "3"}, "b": leaf(1, 3)}, {}))
+    assert verdicts(file)["t"] == verdict
+    assert (len(file.counts), file.is_sound) == (2, verdict == numbers.SILENT)
+
+
 def sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -187,6 +198,23 @@ def test_the_samples_are_those_that_check_finds(tmp_path: Path) -> None:
 )
 def test_samples_that_were_changed_are_found_out(tmp_path: Path, samples: list[Any], verdict: str) -> None:
     assert run(tmp_path, samples, rows=ROWS).verdict == verdict
+
+
+def test_samples_in_the_file_itself_are_held_against_it_and_what_is_not_scored_again_is_said(tmp_path: Path) -> None:
+    """As lm_eval_results.json of people who write all that `simple_evaluate` returns, with fields of their own."""
+    rows = [
+        {"doc_id": number, "doc": {"q": asked}, "target": "1", "metrics": ["pass@1"], "pass@1": value,
+         "arguments": [[asked, {"until": []}]], "resps": [[f"code {number}"]], "filtered_resps": [f"code {number}"],
+         "output_matches_target": True}
+        for number, (asked, value) in enumerate({"Sort a list": 1.0, "Reverse words": 0.0, "Add primes": 0.0}.items())
+    ]  # fmt: skip
+    for right, verdict in ((1, audits.NOT_SCORED), (2, audits.VALUE_DIFFERS)):
+        path = tmp_path / f"{right}.json"
+        path.write_text(json.dumps(document({"t": {"pass@1,none": right / 3}}, {"t": 3}, samples={"t": rows})))
+        (file,) = audit_results([(str(path), path.read_bytes())]).files
+        assert [(one.log, one.samples, one.verdict) for one in file.logs] == [(audits.IN_FILE, 3, verdict)]
+        assert file.is_sound == (verdict == audits.NOT_SCORED)
+        assert file.logs[0].why.startswith("pass@1")
 
 
 def test_a_hash_without_samples_is_said_and_is_no_fault(tmp_path: Path) -> None:
