@@ -47,6 +47,7 @@ LONGEST_CELL = 500  # characters of a cell of Markdown that are parsed
 MOST_HEADING = 1_000  # characters; patterns for headings would take minutes for very long ones
 RAW = re.compile(r"[ _]raw$", re.IGNORECASE)
 FEWEST_MEANS = 5  # rows, of which four in five say that a column is the mean or sum of others
+FEWEST_PARTS = 3  # columns of which another may be the mean
 Cells = tuple[float | None, ...]
 
 
@@ -108,6 +109,9 @@ def read_score_table(data: bytes, path: str, only: Sequence[str] = ()) -> Publis
             left_out[column] = why
     if not only:
         _leave_counts_out(columns, left_out, texts)
+        if (mean := _mean_among(columns, texts)) is not None:
+            del columns[mean]
+            left_out[mean] = MEAN
     named = _name_column(header, texts)
     if named is not None and TASKS.fullmatch(named):
         raise CallError(
@@ -184,6 +188,22 @@ def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str], texts
             left_out[column] = "holds whole numbers only, as counts do; name it with --column if they are scores"
 
 
+def _mean_among(columns: Mapping[str, Cells], texts: Mapping[str, list[str]]) -> str | None:
+    """The column whose numbers are the mean of all others in nearly all rows, whatever it is called."""
+    if len(columns) <= FEWEST_PARTS:
+        return None
+    rows = [row for row, cells in enumerate(zip(*columns.values(), strict=True)) if None not in cells]
+    for column, cells in columns.items():
+        others = [name for name in columns if name != column]
+        step = (max(_last_digit(texts[name]) for name in others) + _last_digit(texts[column])) / 2
+        means = [fmean(columns[name][row] or 0.0 for name in others) for row in rows]
+        near = sum(abs((cells[row] or 0.0) - mean) <= step + 1e-9 for row, mean in zip(rows, means, strict=True))
+        varies = len({cells[row] for row in rows}) >= FEWEST_MEANS
+        if varies and near * 5 >= len(rows) * 4:
+            return column
+    return None
+
+
 def _wrong_means(
     names: Sequence[str], texts: Mapping[str, list[str]], columns: Mapping[str, Cells], means: Sequence[str]
 ) -> Iterator[WrongMean]:
@@ -221,7 +241,8 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
     if len(lines) < 2 or len(lines[0]) < 2:
         needed = "a header line of at least two columns and rows below it are needed"
         raise CallError(f"{path}: is not a table in CSV or Markdown: {needed}")
-    header, *rows = lines
+    is_headless = _is_row(lines[0])
+    header, *rows = [[f"column {place}" for place in range(1, len(lines[0]) + 1)], *lines] if is_headless else lines
     header = [name.strip() for name in header]
     if any(len(name) > MOST_HEADING for name in header):
         raise CallError(f"{path}: is not a table of scores: a heading has more than {MOST_HEADING:,} characters")
@@ -236,7 +257,15 @@ def _cells(data: bytes, path: str) -> tuple[list[str], list[list[str]], str]:
         named = f"have the name {visible(twice)[:40]!r}" if twice else "have no name"
         raise CallError(f"{path}: {header.count(twice)} columns of the header {named}; the header is its first line")
     place = f"of {len(tables)} tables the one with the most numbers, at line {first}" if len(tables) > 1 else ""
-    return header, rows, place
+    return header, rows, "its first line is a row, as it holds numbers and no headings" if is_headless else place
+
+
+def _is_row(line: Sequence[str]) -> bool:
+    """Tell whether the first line of a table is a row: all but the name are numbers, one with decimals.
+
+    Whole numbers may be headings, such as years or numbers of shots.
+    """
+    return all(_number(cell) is not None for cell in line[1:]) and any(DECIMALS.search(cell) for cell in line[1:])
 
 
 def _numbers_in(table: tuple[int, list[list[str]]]) -> int:

@@ -348,10 +348,10 @@ def _explain_reported(
         why = [": ".join(filter(None, (path, one.message, one.hint))) for path, one in faults]
         raise CallError(next(iter(why), "no result file was found"))
     scores = judgement.rows[0].scores if judgement.rows else Scores(None, ())
-    number, forms = parse_reported(reported), {one.id for one in judgement.leaderboard.formats}
+    number = parse_reported(reported)
     found = read_reported(results, scores, judgement.leaderboard, number, task)
     if not found.fitting and not task:
-        own = [one for one in judgement.verdicts if one.result and one.result.format in forms and one.parsed.of == 1]
+        own = [one for one in judgement.verdicts if one.result and one.parsed.of == 1]
         unread = [
             f"{place} of {one.path}" if own[1:] else place
             for one in own

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cache, lru_cache
 from importlib.resources import files
-from math import fsum, inf, isclose, sqrt
+from math import fsum, inf, isclose, nan, sqrt
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -36,6 +36,7 @@ from bot.evaluation.formats import find_format, format_of
 from bot.evaluation.formats.format import NAME
 from bot.evaluation.formats.sameness import generation_of, known_kind, shown_arguments, written_in
 from bot.evaluation.formats.sameness import kind_of as sameness_of
+from bot.evaluation.impossible import is_spoiled, why_no_number
 from bot.evaluation.metric_kinds import is_share, kind_of
 from bot.evaluation.result import HarnessVersion, LeafResult, Result
 from bot.evaluation.score import LeafScore, Scores, TaskScore, measured, nested_variance
@@ -82,6 +83,8 @@ ORDER, ANSWER = "order of the choices", "text of the right answer"
 NO_WEIGHTS = "its answers alone do not give the number: it is clipped, of several metrics, or counts questions twice"
 NO_MEAN = "the results are not the means of their samples"
 WHOLE = 100.0  # percentage points of a share of all
+OF_DATASET = frozenset({"dataset_path", "dataset_name"})  # fields of a definition that a renamed task may differ in
+MOST_RENAMED = 50  # tasks of each run that are compared for being one under two names
 ROUNDING = 0.1  # percentage points that rounded values in result files may make of a difference
 ENOUGH_SHARED = 0.5  # of the questions of the larger run; with fewer the two are not compared
 
@@ -106,7 +109,8 @@ class MeasuredTask(msgspec.Struct, frozen=True):
     `points` is how many percentage points one of the unit is, 0 where the number is no share. `counts` are right
     answers and questions, None if the number is no plain share; `span` is a share of 1 in the number's unit. Where the
     number is a mean of its leaves, `weights` say what a share of 1 in each leaf adds to it; None where samples cannot
-    give it. `plain` is the plain mean of the leaves with its error where the value is that of all questions.
+    give it. `plain` is the plain mean of the leaves with its error where the value is that of all questions. `broken`
+    says why it is no number of a measurement, "" if it is one.
     """
 
     id: str
@@ -121,6 +125,7 @@ class MeasuredTask(msgspec.Struct, frozen=True):
     weights: tuple[float, ...] | None = ()
     less_is_better: bool = False
     plain: tuple[float, float | None] | None = None
+    broken: str = ""
 
 
 class LeafSource(NamedTuple):
@@ -266,6 +271,7 @@ class RunComparison:
     row were not read. `models` are the ids of both, "" for one that is not known. `limits` says of each whether it
     asked only the first questions, `uneven` are the tasks whose means are equal and whose subtasks are not.
     `conditions` are those that both record and that differ, with both values: how it ran, which keeps no files apart.
+    `opposed` are the tasks that another metric of both files orders the other way, each with that metric.
     `has_errors` says that one of the two gives the standard error of every task; without it the tests are those of
     answers.
     """
@@ -285,6 +291,7 @@ class RunComparison:
     unread: tuple[str, ...] = ()
     models: tuple[str, str] = ("", "")
     conditions: tuple[tuple[str, str, str], ...] = ()
+    opposed: tuple[tuple[str, str], ...] = ()
     limits: tuple[RunLimit | None, RunLimit | None] = (None, None)
     uneven: tuple[str, ...] = ()
     has_errors: bool = True
@@ -356,7 +363,7 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
     shared = [task for task in first.tasks if task in second.tasks]
     if not shared:
         has = "; ".join(f"{one.name} has {examples(list(one.tasks)) or 'none'}" for one in (first, second))
-        raise CallError(f"the two have no task in common: {has}")
+        raise CallError(f"the two have no task in common: {has}{_renamed(first, second)}")
     differing, equal = _settings(first, second, shared, pairs or {})
     breaking = {task: one.effect.partition(" (")[0] for one in differing if one.breaks for task in one.tasks}
     limited = [run.of_leaves.get("limit", {}) for run in (first, second)]
@@ -369,7 +376,8 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
             had = (one.counts, other.counts)
             one, other = _with_questions(one, other), _with_questions(other, one)
             is_lent = had != (one.counts, other.counts)
-        tested = _tested(one, other, (pairs or {}).get(task), breaking.get(task, ""))
+        faults = [f"{fault} in {run.name}" for fault, run in ((one.broken, first), (other.broken, second)) if fault]
+        tested = _tested(one, other, (pairs or {}).get(task), breaking.get(task) or " and ".join(faults))
         tests[task] = replace(tested, is_lent=is_lent)
     adjusted = holm({task: one.contrast.p for task, one in tests.items() if one.contrast.p is not None and not one.why})
     level = LEVEL / max(1, len(adjusted))
@@ -391,10 +399,57 @@ def compare(first: MeasuredRun, second: MeasuredRun, pairs: Paired | None = None
         unread=tuple(dict.fromkeys(one.unread for one in (first, second) if one.unread)),
         models=(first.model_id, second.model_id),
         conditions=tuple(_conditions(first, second, shared)),
+        opposed=tuple(_opposed(first, second, shared)),
         limits=(_limit_of(first, shared), _limit_of(second, shared)),
         uneven=tuple(one.id for one in tasks if one.values[0] == one.values[1] and _are_uneven(one.id, first, second)),
         has_errors=any(all(run.tasks[task].stderr is not None for task in shared) for run in (first, second)),
     )  # fmt: skip
+
+
+def _renamed(first: MeasuredRun, second: MeasuredRun) -> str:
+    """Which tasks of two runs may be one under two names: asked alike but for the dataset's name, and as often."""
+    pairs = [
+        f"{one.id} and {other.id}"
+        for one in [*first.tasks.values()][:MOST_RENAMED]
+        for other in [*second.tasks.values()][:MOST_RENAMED]
+        if one.samples and one.samples == other.samples and _is_defined_alike(first, one, second, other)
+    ]
+    if not pairs:
+        return ""
+    return f"; {examples(pairs)} are defined alike, of as many questions: write one name in both files to compare them"
+
+
+def _is_defined_alike(first: MeasuredRun, one: MeasuredTask, second: MeasuredRun, other: MeasuredTask) -> bool:
+    sides = _sources(first, [one.id]), _sources(second, [other.id])
+    if not all(source.result.leaves[source.key].definition for side in sides for source in side):
+        return False
+    if not (len(sides[0]) == len(sides[1]) == 1):
+        return False
+    return {name for name, *_ in differences(*sides[0][0], *sides[1][0])} <= OF_DATASET
+
+
+def _opposed(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The tasks that another metric of both files orders the other way, each with that metric."""
+    for task in shared:
+        tasks = first.tasks[task], second.tasks[task]
+        sides = [_sources(run, [task]) for run in (first, second)]
+        if not all(sides):
+            continue
+        rows = [[one.result.leaves[one.key].numbers for one in side] for side in sides]
+        for name in format_of(sides[0][0].result.format).metrics_in(rows[0][0]):
+            one, other = (_mean_of(name, some) for some in rows)
+            if one is None or other is None or name == tasks[0].metric or not is_share(name.partition(",")[0]):
+                continue
+            if (other - one) * (tasks[1].value - tasks[0].value) < 0 and not _is_less_better(
+                sides[0][0].result.format, name, sides[0][0].result.leaves[sides[0][0].key]
+            ):
+                yield task, name
+
+
+def _mean_of(metric: str, rows: Sequence[Mapping[str, Any]]) -> float | None:
+    values = [measured(row.get(metric)) for row in rows]
+    known = [value for value in values if value is not None]
+    return fsum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def _conditions(first: MeasuredRun, second: MeasuredRun, shared: Sequence[str]) -> Iterator[tuple[str, str, str]]:
@@ -643,7 +698,12 @@ def _average(tasks: Sequence[ComparedTask], groups: Sequence[Sequence[str]] = ()
 def mean_of_tasks(results: Sequence[Result]) -> tuple[float, int]:
     """The average that results have in a comparison, as a fraction, and of how many tasks; 0 of 0 for none."""
     tasks = [*run_of_results("", results).tasks.values()]
-    if len(tasks) < 2 or len({(one.points, one.less_is_better) for one in tasks}) > 1 or not tasks[0].points:
+    if (
+        len(tasks) < 2
+        or any(one.broken for one in tasks)
+        or len({(one.points, one.less_is_better) for one in tasks}) > 1
+        or not tasks[0].points
+    ):
         return 0.0, 0
     return fsum(one.value * one.points for one in tasks) / len(tasks) / 100, len(tasks)
 
@@ -871,13 +931,11 @@ def _are_nested(format_id: str, keys: Sequence[str]) -> bool:
 def metric_of(format_id: str, key: str, leaf: LeafResult) -> str:
     """The metric of a leaf to compare, "" if there is none: the catalogue's, else the first of which more is better.
 
-    The order is that of a draft: in a file it is alphabetic as often as not.
+    The order is that of a draft: in a file it is alphabetic as often as not. One whose value is no number, as NaN, is
+    not passed over.
     """
-    names = [
-        name
-        for name in format_of(format_id).metric_keys(leaf.numbers)
-        if not ERRORS.search(name) and measured(leaf.numbers[name]) is not None
-    ]
+    numbers = {name: 0.0 if is_spoiled(name, value) else value for name, value in leaf.numbers.items()}
+    names = [name for name in format_of(format_id).metric_keys(numbers) if not ERRORS.search(name)]
     known = catalogue().find(format_id, key)
     own = [metric.key(format_id) for metric in known.of.metrics] if known else []
     better = [name for name in names if not _is_less_better(format_id, name, leaf)]
@@ -926,9 +984,11 @@ def _task_of(
     The logs of nested leaves give no pairs: they hold a question several times.
     """
     metric, is_nested, known = metrics[keys[0]], _are_nested(format_id, keys), format_of(format_id)
-    values = [float(leaves[key].numbers[metric]) for key in keys]
+    faults = {key: why for key in keys if (why := why_no_number(format_id, leaves[key], metric))}
+    read = {key: nan if (value := measured(leaves[key].numbers[metric])) is None else value for key in keys}
+    values = [*read.values()]
     name = metric.partition(",")[0]
-    points = _points_of(values, metric, format_id)
+    points = _points_of([value for key, value in read.items() if key not in faults], metric, format_id)
     unit = 1.0 if points != 1.0 else WHOLE  # the value of all right answers
     said = [measured(leaves[key].numbers.get(known.stderr_key(metric))) for key in keys]
     errors = [None if one == 0 and 0 != value != unit else one for value, one in zip(values, said, strict=True)]
@@ -956,6 +1016,7 @@ def _task_of(
         span=unit,
         samples=sum(asked) if all(asked) else None,
         weights=None if is_nested else (unit / len(keys),) * len(keys) if len(keys) > 1 else (),
+        broken=next((f"{name} of {key} {why}" for key, why in faults.items()), ""),
     )
     if len(shares) < len(keys) or _is_plain(row.get(metric), values, shares, unit):
         return found

@@ -23,6 +23,7 @@ from bot.evaluation.benchmarks.catalogue import Group, catalogue
 from bot.evaluation.compare import LeafSource, mean_of_tasks, metric_of, moving_settings
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import format_of
+from bot.evaluation.impossible import why_no_number
 from bot.evaluation.leaderboard import Leaderboard
 from bot.evaluation.metric_kinds import is_count, is_share, kind_of
 from bot.evaluation.result import LeafResult, Result
@@ -123,7 +124,7 @@ class Readings:
     its own among them. `settings` are how the nearest were measured where another setting is known to move numbers:
     title, values, effect; `causes` is why the leaderboard does not accept them, or not beside others. `is_accepted`
     says that it has a score of the first one's task. `unread` are places of the files that have the number and that
-    their form does not read, where none fits.
+    are not read, where none fits; `broken` are values that are no number of a measurement.
     """
 
     reported: Reported
@@ -140,6 +141,7 @@ class Readings:
     causes: tuple[str, ...] = ()
     is_accepted: bool = False
     unread: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
 
     @property
     def is_plain(self) -> bool:
@@ -285,6 +287,15 @@ def with_settings(
     leaves = every if any(not one.leaves for one in shown) else [leaf for one in shown for leaf in one.leaves]
     return replace(
         readings,
+        broken=tuple(
+            [
+                f"{spelled} of {key} {why}"
+                for result in results.values()
+                for key, leaf in result.leaves.items()
+                for spelled in leaf.numbers
+                if (why := why_no_number(result.format, leaf, spelled))
+            ]
+        ),
         fitting=tuple([placed(one) for one in readings.fitting]),
         nearest=tuple([placed(one) for one in readings.nearest]),
         whole=tuple([placed(one) for one in readings.whole]),
@@ -626,6 +637,8 @@ def _means_of_files(results: Mapping[str, Result]) -> Iterator[Reading]:
     parts = [(f"tasks of {file}", values) for file, values in every.items()]
     if len(every) > 1:
         parts.append((f"tasks of {len(every)} files", [one for values in every.values() for one in values]))
+    for file, result in results.items():
+        yield from _means_of_all(file, result)
     for of, values in parts:
         if len(values) > 1:
             mean = _plain_mean([value for value, _, _ in values], f"{len(values)} {of}, {metric}")
@@ -637,6 +650,29 @@ def _means_of_files(results: Mapping[str, Result]) -> Iterator[Reading]:
         mean = _plain_mean(means, f"means of {len(every)} files, {metric}")
         leaves = tuple([leaf for values in every.values() for _, _, leaf in values])
         yield replace(mean, metric=metric, cost=OF_FILES, steps=(*steps[:MOST_MEMBERS], *mean.steps), leaves=leaves)
+
+
+def _means_of_all(file: str, result: Result) -> Iterator[Reading]:
+    """The means over every metric of every task of a file, and over its groups besides, as people make them at home."""
+    spelling = format_of(result.format)
+
+    def shares(numbers: Mapping[str, object]) -> list[float]:
+        names = [name for name in spelling.metrics_in(numbers) if is_share(spelling.split_key(name)[0])]
+        return [value for name in names if (value := measured(numbers[name])) is not None]
+
+    rows = {key: shares(leaf.numbers) for key, leaf in [*result.leaves.items()][:MOST_COLUMNS]}
+    groups = {row.key: shares(row.numbers) for row in result.groups[:MOST_COLUMNS]}
+    leaves, every = ([value for row in some.values() for value in row] for some in (rows, {**rows, **groups}))
+    ways = [(f"{len(leaves)} values of all {len(rows)} tasks of {file}, every metric", leaves)] if len(rows) > 1 else []
+    ways += (
+        [(f"{len(every)} values of all tasks and groups of {file}, every metric", every)]
+        if any(groups.values())
+        else []
+    )
+    for of, values in ways:
+        if len(values) > 1:
+            placed = tuple([(file, key) for key in rows])
+            yield replace(_plain_mean(values, of), metric="every metric", cost=OF_FILES + OTHER_METRIC, leaves=placed)
 
 
 def _usual_values(file: str, result: Result) -> list[tuple[float, str, tuple[str, str]]]:

@@ -1,4 +1,4 @@
-"""Where a file of a board's own form has a number that the form does not read."""
+"""Where a file has a number that its format does not read."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from bot.evaluation.places import key_text
 from bot.evaluation.reported import Reported
 from bot.evaluation.result import Result, escape_pointer
 
+OF_SAMPLES = frozenset({"samples", "configs", "config"})  # what a file of a harness has of questions and settings
 MOST_PLACES = 3  # of one number that are named
 
 
@@ -22,7 +23,7 @@ def unread_places(data: bytes, path: str, result: Result, reported: Reported) ->
         whole = Content({"": data}, path).document.value
     except MalformedResult:
         return []
-    read = {pointer for leaf in result.leaves.values() for pointer in leaf.pointers.values()}
+    read = {result.pointer_to("value", key, name) for key, leaf in result.leaves.items() for name in leaf.numbers}
     found = (
         place
         for place, pointer, value in _numbers(whole)
@@ -39,7 +40,9 @@ def _numbers(whole: Any) -> Iterator[tuple[str, str, float]]:
         if isinstance(value, dict):
             dot = "." if place else ""
             parts = [
-                (f"{place}{dot}{key_text(key)}", f"{pointer}/{escape_pointer(key)}", one) for key, one in value.items()
+                (f"{place}{dot}{key_text(key)}", f"{pointer}/{escape_pointer(key)}", one)
+                for key, one in value.items()
+                if place or key not in OF_SAMPLES
             ]
             left += reversed(parts)
         elif isinstance(value, list):

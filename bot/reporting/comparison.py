@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from heapq import nlargest
+from math import isfinite, isnan
 from typing import Any, Literal, NamedTuple
 
 from bot.evaluation.compare import ComparedTask, Method, RunComparison, RunLimit, SettingDifference
@@ -24,6 +25,7 @@ MOST_TASKS = 6  # that one line names
 MOST_ROWS = 60  # of a table for people
 MOST_VALUES = 3  # of one setting for people
 MOST_NAMED, MOST_SETTINGS = 12, 40  # settings that a sentence names, and that are listed; rows record fewer than 12
+MOST_SHOWN = 1e6  # of a value that is written out
 MOST_UNEVEN = 0.02  # between the two sides of an interval that ± tells, as shown
 LOOK_AT = ": look at code, libraries and hardware."
 JUDGED = "the scorer is another one, or a log was edited."
@@ -241,6 +243,11 @@ def _points(value: float, task: ComparedTask) -> str:
     return str(half_up(value * (task.points or 1), 2))
 
 
+def _point_or_none(value: float, task: ComparedTask) -> str:
+    """A value that may be no measurement's, as NaN or 7e30."""
+    return _points(value, task) if abs(value) <= MOST_SHOWN else "" if isnan(value) else f"{value:.3g}"
+
+
 def _half(task: ComparedTask) -> str:
     low, high = task.contrast.interval(LEVEL)
     return _points((high - low) / 2, task)
@@ -336,7 +343,7 @@ def _rest(comparison: RunComparison) -> list[str]:
 
 def _cells(one: ComparedTask) -> list[str]:
     if one.conclusion == "not comparable":
-        return [one.id, *(_points(value, one) for value in one.values), "", "", "", "≠ not comparable"]
+        return [one.id, *(_point_or_none(value, one) for value in one.values), "", "", "", "≠ not comparable"]
     low, high = one.contrast.interval(LEVEL)
     has_error = one.contrast.stderr is not None and one.contrast.p is not None
     interval = f"{_points(low, one)} to {_points(high, one)}" if has_error else ""
@@ -357,6 +364,8 @@ def _methods(comparison: RunComparison) -> list[str]:
     shown = [f"{visible(metric)} of {examples(tasks, MOST_TASKS)}" for metric, tasks in by_metric.items() if metric]
     more = "; and others" if len(shown) > MOST_TASKS else ""
     lines = [f"Metric: {'; '.join(shown[:MOST_TASKS])}{more}."] if shown else []
+    for metric, tasks in grouped((metric.removesuffix(",none"), task) for task, metric in comparison.opposed).items():
+        lines.append(f"By {visible(metric)} the order is the other one: {examples(tasks, MOST_TASKS)}.")
     pooled = [one.id for one in comparison.tasks if one.is_pooled]
     lines += [f"Means over questions, not over subtasks: {examples(pooled, MOST_TASKS)}."] if pooled else []
     tested = [one for one in comparison.tasks if one.conclusion != "not comparable" and one.contrast.p is not None]
@@ -535,6 +544,10 @@ def _over_tasks_object(test: OverTasks | None) -> dict[str, Any] | None:
     }  # fmt: skip
 
 
+def _finite(value: float) -> float | None:
+    return value if isfinite(value) else None
+
+
 def _object(one: ComparedTask) -> dict[str, Any]:
     is_known = one.contrast.p is not None
     pairs = (
@@ -545,8 +558,8 @@ def _object(one: ComparedTask) -> dict[str, Any]:
     return {
         "id": one.id,
         "metric": one.metric,
-        "values": list(one.values),
-        "difference": one.contrast.difference,
+        "values": list(map(_finite, one.values)),
+        "difference": _finite(one.contrast.difference),
         "stderr": one.contrast.stderr if is_known else None,
         "interval": list(one.contrast.interval(LEVEL)) if is_known else None,
         "p": one.contrast.p,
@@ -591,11 +604,17 @@ def reported_text(readings: Readings) -> str:
         what += f" It is a guess: {_why_guess(readings)}."
     is_it = "may be" if not readings.is_plain else "is most simply" if len(readings.fitting) > 1 else "is"
     beside = "" if readings.is_plain else _plain_text(readings)
-    return f"{text} {is_it} {what}\n\n{found}{rest}{beside}"
+    broken = f"\n{visible(_broken_text(readings))}\n" if readings.broken else ""
+    return f"{text} {is_it} {what}\n\n{found}{rest}{beside}{broken}"
 
 
 def _unread_text(readings: Readings) -> str:
-    return f" It stands at {examples(readings.unread)}, which the form does not read." if readings.unread else ""
+    stands = f" It stands at {examples(readings.unread)}, which is not read." if readings.unread else ""
+    return f"{stands} {_broken_text(readings)}".rstrip()
+
+
+def _broken_text(readings: Readings) -> str:
+    return f"Not tried: {examples(readings.broken)}." if readings.broken else ""
 
 
 def _plain_text(readings: Readings) -> str:
@@ -674,6 +693,7 @@ def reported_json(readings: Readings) -> dict[str, Any]:
         "settings": [{"name": name, "values": values, "effect": what} for name, values, what in readings.settings],
         "causes": list(readings.causes),
         "unread": list(readings.unread),
+        "broken": list(readings.broken),
     }
 
 

@@ -76,7 +76,7 @@ def test_a_reported_number_that_the_form_does_not_read_is_found_in_the_file(fold
     for reported, place in (("62.7", "more.icl.mmlu_fewshot"), ("11.37", 'more.of[0]."x.y"')):
         call = ("explain", "runs/0.json", "-l", "board/board.toml", "--reported", reported)
         status, shown, _ = bot(*call)
-        assert (status, f"It stands at {place}, which the form does not read." in shown) == (1, True), shown
+        assert (status, f"It stands at {place}, which is not read." in shown) == (1, True), shown
         assert json.loads(bot(*call, "-f", "json")[1])["unread"] == [place]
     assert "It stands at" not in bot("explain", "runs/0.json", "-l", "board/board.toml", "--reported", "57.5")[1]
 

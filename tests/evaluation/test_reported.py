@@ -332,6 +332,16 @@ def test_a_mean_of_acc_norm_where_a_task_has_it_and_the_mean_of_the_means_of_fil
     assert both.files == ("gpt4all.json", "truthfulqa.json")
 
 
+def test_the_mean_over_every_metric_of_every_task_is_found_and_a_value_that_is_no_number_is_named() -> None:
+    rows = {"a": {"acc,none": 0.31, "acc_norm,none": 0.47}, "b": {"acc,none": 0.59}, "c": {"em,none": float("nan")}}
+    judgement = read_together({"one.json": base() | {"results": rows, "group_subtasks": {}}})
+    found = asked(judgement, "45.667")
+    assert "3 values of all 3 tasks of one.json, every metric" in found.fitting[0].steps[0]
+    told = with_settings(found, {one.path: one.result for one in judgement.verdicts if one.result})
+    assert told.broken == ("em,none of c is no number: nan",)
+    assert "Not tried: em,none of c is no number: nan." in reported_text(told)
+
+
 def test_of_files_of_mteb_the_english_test_is_reported() -> None:
     """As in mteb/results: sentence-transformers/all-MiniLM-L6-v2 has 62.625 over the tasks of classification."""
 

@@ -176,9 +176,7 @@ class _Check:
             elif sample.form == "helm":
                 self._plain.add(str(sample.doc_id))
         for name, values in _values(sample):
-            listed = sample.row.get("metrics")  # since 0.4.4; people write numbers of their own beside these
-            is_metric = not isinstance(listed, list) or name in listed
-            if is_metric and self._metrics and sample.form.startswith("lm-eval") and name not in self._metrics:
+            if self._metrics and sample.form.startswith("lm-eval") and name not in self._metrics:
                 self._say(f"the document {sample.doc_id} has a number {name[:40]!r}, which is no metric of the result")
             tally = self._tallies.setdefault((name, group), _Tally())
             for value in values:

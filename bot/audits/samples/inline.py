@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from bot.audits.samples.sample import NO_METRIC
 from bot.evaluation.result import Result
 
 NAMED = b'"samples"'  # in every file that has them
@@ -30,5 +31,17 @@ def write_logs(content: bytes, result: Result, folder: Path) -> dict[str, Path]:
         rows = held.get(result.original_keys.get(leaf, leaf))
         if isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows):
             found[leaf] = folder / f"{place}.jsonl"
-            found[leaf].write_bytes(msgspec.json.Encoder().encode_lines(rows))
+            found[leaf].write_bytes(msgspec.json.Encoder().encode_lines(map(_as_logged, rows)))
     return found
+
+
+def _as_logged(row: dict[str, Any]) -> dict[str, Any]:
+    """A record without numbers that its list of metrics lacks: people write some of their own into such files."""
+    metrics = row.get("metrics")
+    if not isinstance(metrics, list):
+        return row
+    return {
+        name: value
+        for name, value in row.items()
+        if name in metrics or name in NO_METRIC or not isinstance(value, int | float)
+    }

@@ -593,3 +593,20 @@ def test_names_that_several_rows_have_are_named_unless_a_column_tells_them_apart
     assert "Names that several rows have" in board_markdown(found, "board.csv")
     told = "model,run,mmlu,arc\nacme/a,first,50.1,60.2\nacme/b,first,51.1,61.2\nacme/a,second,55.1,62.2\n"
     assert audit_board(read_score_table(told.encode(), "board.csv")).repeated == {}
+
+
+def test_a_column_that_is_the_mean_of_all_others_is_no_task_whatever_it_is_called() -> None:
+    draw = Random(7)
+    rows = [[round(draw.uniform(10, 90), 2) for _ in range(4)] for _ in range(12)]
+    lines = [f"m{at},{','.join(map(str, row))},{fmean(row):.2f}" for at, row in enumerate(rows)]
+    read = read_score_table("\n".join(["model,a,b,c,d,OLLM index", *lines]).encode(), "x.csv")
+    assert (list(read.columns), read.left_out["OLLM index"]) == (["a", "b", "c", "d"], "is an average or a total")
+    other = [line.rpartition(",")[0] + f",{at}.5" for at, line in enumerate(lines)]
+    assert "e" in read_score_table("\n".join(["model,a,b,c,d,e", *other]).encode(), "x.csv").columns
+
+
+def test_a_table_without_headings_keeps_its_first_row() -> None:
+    read = read_score_table(b"gpt,96.81,57.98\nllama,85.17,40.2\n", "x.csv")
+    assert (read.names, [*read.columns]) == (("gpt", "llama"), ["column 2", "column 3"])
+    assert "first line is a row" in read.place
+    assert [*read_score_table(b"model,0,5\na,9.5,8.5\n", "x.csv").columns] == ["0", "5"]  # numbers of shots
