@@ -29,6 +29,7 @@ from bot.errors import CallError
 from bot.evaluation.compare import MeasuredRun, Paired, compare, run_of_results
 from bot.evaluation.finding import examples
 from bot.evaluation.formats import MAX_BYTES
+from bot.evaluation.formats.sameness import model_name
 from bot.evaluation.forms import DeclaredForm
 from bot.evaluation.identity import identified, name_for
 from bot.evaluation.judge import judge_all
@@ -252,7 +253,7 @@ def _of_files(name: str, only: Sequence[str], ids: Mapping[str, str], used: set[
     results = [result for _, result in found]
     if not results:
         raise CallError(f"{name}: {next(iter(problems), 'no result is there')}")
-    models = dict.fromkeys("@".join(filter(None, (one.model.id, one.model.revision))) for one in results)
+    models = dict.fromkeys("@".join(filter(None, (model_name(one.model.id), one.model.revision))) for one in results)
     if len(models) > 1:
         called = examples([model or "one without a name" for model in models])
         raise CallError(

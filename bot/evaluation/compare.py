@@ -34,7 +34,7 @@ from bot.evaluation.definition import differences
 from bot.evaluation.finding import counted, examples, grouped
 from bot.evaluation.formats import find_format, format_of
 from bot.evaluation.formats.format import NAME
-from bot.evaluation.formats.sameness import generation_of, known_kind, shown_arguments, written_in
+from bot.evaluation.formats.sameness import generation_of, known_kind, model_name, shown_arguments, written_in
 from bot.evaluation.formats.sameness import kind_of as sameness_of
 from bot.evaluation.impossible import is_spoiled, why_no_number
 from bot.evaluation.metric_kinds import is_share, kind_of
@@ -157,9 +157,8 @@ class MeasuredRun:
     @property
     def model_id(self) -> str:
         """The id of its model, as its row or its files name it; "" where they do not, or name several."""
-        found = {one.casefold(): one for one in [self.model] if one} or {
-            one.result.model.id.casefold(): one.result.model.id for one in self.sources.values()
-        }
+        named = [self.model] if self.model else [model_name(one.result.model.id) for one in self.sources.values()]
+        found = {one.casefold(): one for one in named}
         return next(iter(found.values())) if len(found) == 1 else ""
 
 

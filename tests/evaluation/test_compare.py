@@ -741,6 +741,14 @@ def test_one_task_under_two_names_is_hinted_at() -> None:
         compare(run(named_so("irakurmena")), run(named_so("eus_reading", "{{passage}}")))
 
 
+def test_a_path_with_a_doubled_slash_names_no_other_model() -> None:
+    """As the files of one folder of hitz-zentroa/latxa."""
+    first, second = (
+        run(changed(model_name=name) | {"config": {}}) for name in ("/gaueko1/eus/Llama-v0", "/gaueko1/eus//Llama-v0/")
+    )
+    assert compare(first, second).is_one_model
+
+
 def test_two_models_are_said_before_anything_else() -> None:
     first, second = (run(changed(model_name=f"acme/{name}") | {"config": {}}) for name in ("atlas", "Osprey"))
     assert sentence_of(compare(first, second)).startswith("Two models: A is acme/atlas, B is acme/Osprey. ")

@@ -19,7 +19,9 @@ TITLE = "MMLU: implementations, and which numbers may be compared"
 NOTE = (
     "Macro is the mean of the subjects' values, micro the mean over questions. Kendall's tau-b and Spearman's "
     "correlation compare orders: 1 is the same order. A pair is reversed where the two columns order its models in "
-    "opposite ways. A gap is the absolute difference of a model's two scores."
+    "opposite ways. A gap is the absolute difference of a model's two scores. Each column has the metric of its "
+    "implementation, acc_norm where whole answers are scored; `compare` takes acc there, and names the other metric "
+    "where it orders two models the other way."
 )
 
 

@@ -16,6 +16,7 @@ from bot.audits.samples.find import find_logs
 from bot.audits.samples.inline import write_logs
 from bot.evaluation.definition import differences
 from bot.evaluation.finding import grouped
+from bot.evaluation.formats.sameness import model_name
 from bot.evaluation.result import CheckedSamples, Result
 from bot.evaluation.rounding import significant
 from bot.evaluation.submission import Parsed
@@ -149,7 +150,9 @@ def examine(parsed: Parsed) -> ExaminedFile:
     )
     counts = tuple(counts_of(result))
     groups, logs = tuple(groups_of(result, sizes_of(counts))), tuple(_logs(Path(path), result))
-    return ExaminedFile(FileForensics(path, result.model.id, result.format, counts, groups, logs), values, result)
+    return ExaminedFile(
+        FileForensics(path, model_name(result.model.id), result.format, counts, groups, logs), values, result
+    )
 
 
 def _logs(path: Path, result: Result) -> Iterator[LogCheck]:

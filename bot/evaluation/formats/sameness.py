@@ -28,6 +28,7 @@ LONGEST_VALUE = 2_000  # characters of a value that is looked into
 NOT_SET = frozenset({"", "none", "null", "false", "auto", "default", "{}", "[]", "()", "unset"})
 WIDELY = frozenset({"", "none", "null", "auto", "default", "{}", "[]", "()", "unset"})
 ON = frozenset({"true", "1", "yes"})
+SLASHES = re.compile(r"(?<!:)/{2,}")
 PATHS = ("/", ".", "~")  # how the path of a model begins
 # Folders in which runs leave weights: nobody's name on the Hub, or that of somebody who is not meant.
 FOLDERS = frozenset("""
@@ -299,6 +300,11 @@ def is_path(name: str) -> bool:
     """Tell whether what a file calls its model is a path on somebody's disk, as `checkpoints/dpo` is."""
     folder, slash, _ = name.partition("/")
     return name.startswith(PATHS) or bool(slash and folder.lower() in FOLDERS)
+
+
+def model_name(name: str) -> str:
+    """What a file calls its model; of a path without a last slash, and each slash once."""
+    return SLASHES.sub("/", name).rstrip("/") if is_path(name) else name
 
 
 def changes_of(args: str) -> list[GivenArgument]:
