@@ -289,11 +289,11 @@ def with_settings(
         readings,
         broken=tuple(
             [
-                f"{spelled} of {key} {why}"
+                f"{metric} of {key} {why}"
                 for result in results.values()
                 for key, leaf in result.leaves.items()
-                for spelled in leaf.numbers
-                if (why := why_no_number(result.format, leaf, spelled))
+                if (metric := metric_of(result.format, key, leaf))
+                and (why := why_no_number(result.format, leaf, metric))
             ]
         ),
         fitting=tuple([placed(one) for one in readings.fitting]),

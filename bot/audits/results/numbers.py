@@ -61,15 +61,19 @@ class GroupCheck:
 
 
 def counts_of(result: Result) -> Iterator[CountCheck]:
-    """Yield the counts behind every value of a 0/1 metric, and each other value that its metric cannot have."""
+    """Yield the counts behind every value of a 0/1 metric, and each other value that the file says is out of range.
+
+    Others may be NaN in a sound file, as `ap` of a task with many classes is.
+    """
     for task, leaf in result.leaves.items():
         for key, value in leaf.numbers.items():
             stderr = measured(leaf.numbers.get(stderr_beside(key)))
-            if is_spoiled(key, value):
+            is_counted = _is_zero_or_one(task, key.partition(",")[0])
+            if is_counted and is_spoiled(key, value):
                 yield CountCheck(task, key, None, stderr, leaf.samples, None, None, NOT_FINITE)
             elif type(value) in {float, int} and not is_possible(result.format, leaf, key):
                 yield CountCheck(task, key, float(value), stderr, leaf.samples, None, None, IMPOSSIBLE)
-            elif type(value) in {float, int} and _is_zero_or_one(task, key.partition(",")[0]):
+            elif type(value) in {float, int} and is_counted:
                 yield _count(task, key, float(value), stderr, leaf)
 
 

@@ -126,6 +126,12 @@ def test_a_value_that_no_measurement_gives_is_counted_and_no_sound_one(value: An
     assert (len(file.counts), file.is_sound) == (2, verdict == numbers.SILENT)
 
 
+def test_a_number_beside_the_score_that_is_undefined_is_no_fault() -> None:
+    """As `ap` of tasks with many classes and `nauc_*` of small ones in files of MTEB."""
+    file = judged(document({"t": leaf(1, 3) | {"ap,none": float("nan"), "nauc_ndcg_at_1_max,none": "NaN"}}, {"t": 3}))
+    assert (len(file.counts), file.is_sound) == (1, True)
+
+
 def sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
