@@ -95,6 +95,7 @@ def test_what_simple_evaluate_returns_says_nothing_of_a_chat_template(
     absent: tuple[str, ...], said: bool | None
 ) -> None:
     """The command line adds that to the file; before 0.4.3, which writes `n-samples`, no run had a template."""
-    added = ("model_name_sanitized", "chat_template_sha", *absent, *(["chat_template"] if absent else []))
+    added = ("model_name", "model_name_sanitized", "model_source", "chat_template_sha", *absent)
+    added += ("chat_template",) if absent else ()
     data = {name: value for name, value in base().items() if name not in added}
     assert parse_result(dumps(data)).model.chat_template is said

@@ -400,8 +400,8 @@ def _is_chat(top: Mapping[str, Any], config: Mapping[str, Any]) -> bool | None:
     """
     if top.get("chat_template_sha") or top.get("chat_template") or "chat" in _source(top, config).split("-"):
         return True
-    is_as_new = "model_name_sanitized" in top or "n-samples" in top
-    return None if is_as_new and "chat_template" not in top else False
+    is_returned = "n-samples" in top and "model_name" not in top
+    return None if ("model_name_sanitized" in top or is_returned) and "chat_template" not in top else False
 
 
 def rerun(wanted: Rerun) -> str:
