@@ -253,9 +253,11 @@ def _of_files(name: str, only: Sequence[str], ids: Mapping[str, str], used: set[
     results = [result for _, result in found]
     if not results:
         raise CallError(f"{name}: {next(iter(problems), 'no result is there')}")
-    models = dict.fromkeys("@".join(filter(None, (model_name(one.model.id), one.model.revision))) for one in results)
+    models: dict[tuple[str, str], str] = {}
+    for one in (result.model for result in results):
+        models.setdefault((model_name(one.id), one.revision), "@".join(filter(None, (one.id, one.revision))))
     if len(models) > 1:
-        called = examples([model or "one without a name" for model in models])
+        called = examples([model or "one without a name" for model in models.values()])
         raise CallError(
             f"{name} holds results of {len(models)} models, {called}: name the files of one, or say with --model-name "
             "that they are one"
