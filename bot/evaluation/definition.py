@@ -404,7 +404,10 @@ def _differs(one: AskedField | None, other: AskedField | None, *, is_part: bool)
 def both(one: AskedField | None, other: AskedField | None) -> tuple[str, str]:
     """Two values of a field, cut to the part around the first difference."""
     texts = [text_of(value) if value else "" for value in (one, other)]
-    at = next((place for place, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), min(map(len, texts)))
+    least = min(map(len, texts))
+    at = next((place for place, (a, b) in enumerate(zip(*texts, strict=False)) if a != b), least)
+    if at == least == LONGEST_VALUE:  # of one of them nothing further is kept
+        return f"other text after its first {at} characters", _excerpt(other, texts[1], at)
     return _excerpt(one, texts[0], at), _excerpt(other, texts[1], at)
 
 

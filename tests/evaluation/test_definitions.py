@@ -393,6 +393,20 @@ def test_what_a_task_asked_says_more_than_the_label(asks_as: str, label: str | N
     assert {one.rule for one in found if one.is_error} == rules
 
 
+def test_a_commit_between_two_releases_that_asks_as_neither_is_not_said_to_have_the_fault_of_the_first() -> None:
+    algebra = "leaderboard_math_algebra_hard"
+    data = patched({"/lm_eval_version": "0.4.8", "/git_hash": None})
+    for leaf in (leaf for leaf in data["configs"] if leaf.startswith("leaderboard_math")):
+        others = {k: v for k, v in data["configs"][leaf].items() if k not in DECIDING}
+        own = asked("open-llm-v2-eleutherai", leaf, "0.4.9")
+        data["configs"][leaf] = others | own | {"process_docs": own["process_docs"] + "\n    return dataset"}
+    found = [one for one in findings(parse_submission("results_x.json", {"": dumps(data)})) if one.is_error]
+    assert {one.rule for one in found} == {"other-task-definition"}
+    assert (
+        f"{algebra} asked something else: process_docs is other text after its first 240 characters" in found[0].message
+    )
+
+
 @pytest.mark.parametrize(
     ("changes", "place"),
     [

@@ -42,7 +42,7 @@ def known_bad_release(case: Case) -> Violations:
         bad_keys = {key for pattern in bad.leaves for key in leaves_like(pattern, keys)}
         hit = [one for one in case.measurements.present if one.required.leaf_key in bad_keys]
         if named:
-            hit = [one for one in hit if not (later and _asks_as(case, one, later) and not _asks_as(case, one, named))]
+            hit = [one for one in hit if not _is_asked_otherwise(case, one, named, later)]
         else:  # the definition alone says it
             hit = [one for one in hit if _versions_of(one) and _versions_of(one) <= versions]
         for found in by_task(hit).values():
@@ -59,6 +59,19 @@ def known_bad_release(case: Case) -> Violations:
 def _versions_of(measurement: Measurement) -> frozenset[str]:
     """The versions that ask as the file records it, where exactly these do."""
     return measurement.required.versions_by_definition.get(measurement.leaf.definition, frozenset())
+
+
+def _is_asked_otherwise(case: Case, measurement: Measurement, named: str, later: str) -> bool:
+    """Tell whether the file records that it asked something else than the version that it names.
+
+    A commit between two releases has the name of the first, and may be mended: then it has all questions of the task.
+    """
+    if _asks_as(case, measurement, named):
+        return False
+    is_known = any(named in one.versions for one in measurement.required.definitions)
+    is_whole = measurement.leaf.original is not None and measurement.leaf.original == measurement.required.leaf.samples
+    is_other = is_known and is_whole and bool(measurement.leaf.definition)
+    return is_other or bool(later and _asks_as(case, measurement, later))
 
 
 def _asks_as(case: Case, measurement: Measurement, version: str) -> bool:
