@@ -393,6 +393,13 @@ def test_what_a_task_asked_says_more_than_the_label(asks_as: str, label: str | N
     assert {one.rule for one in found if one.is_error} == rules
 
 
+def test_a_file_with_a_part_of_each_definition_says_that_only_the_part_was_compared() -> None:
+    configs = {key: {"task": key, "num_fewshot": one["num_fewshot"]} for key, one in base()["configs"].items()}
+    (found,) = findings(parse_submission("results_x.json", {"": dumps(base() | {"configs": configs})}))
+    assert (found.rule, found.is_error) == ("unverifiable-pin", False)
+    assert "records parts of the definition" in found.message
+
+
 def test_a_commit_between_two_releases_that_asks_as_neither_is_not_said_to_have_the_fault_of_the_first() -> None:
     algebra = "leaderboard_math_algebra_hard"
     data = patched({"/lm_eval_version": "0.4.8", "/git_hash": None})

@@ -49,7 +49,13 @@ def unverifiable_pin(case: Case) -> Violations:
     versions = [one for one in present if one.leaf.version is None and one.required.versions]
     shots = [one for one in present if one.leaf.num_fewshot is None and one.required.task.num_fewshot is not None]
     definitions = [one for one in present if one.required.definitions]
-    definitions = [] if definitions and is_shortened(case.result) else definitions
+    if definitions and is_shortened(case.result):
+        names = examples(keys_of(definitions))
+        message = (
+            f"the file records parts of the definition (prompt, dataset, settings) of {names}: only these were compared"
+        )
+        yield case.at(definitions, message, hint, "definition")
+        definitions = []
     for what, field, found in (
         ("task version", "version", versions),
         ("number of shots", "num_fewshot", shots),
