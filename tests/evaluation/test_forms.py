@@ -173,7 +173,7 @@ def test_a_number_that_is_no_percent_is_not_missing_too_and_asks_for_no_file_of_
     (gap,) = judged(board, {"m": "x/y", "w": 0.5}).rows
     (missing,) = [one for one in gap.findings if one.rule == "missing-task"]
     assert (missing.message, missing.hint) == (
-        "the file does not have the only subtask of acme", "add the numbers of retail to the file"
+        "the file does not have the only subtask of T", "add the numbers of retail to the file"
     )  # fmt: skip
     problem = parse(board, {"m": "x/y", "v": 190}).problem
     assert problem is not None
