@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 from textwrap import wrap
 from typing import Any, TypeVar
 
@@ -227,15 +227,18 @@ def terminal_row(row: Row, files: list[Verdict], ink: Ink, above: set[str], *, q
     lines = [_headline(row, ink)]
     if not quiet:
         lines += [ink.faint(f"  {line}") for line in _circumstances(row)]
+    told = {file.path: findings_told(file, row) for file in files}
     for file in files:
         lines += [ink.faint(f"  {line}") for line in _file_lines(file, row, quiet=quiet)]
-        findings = advised_once(findings_told(file, row), above)
+        findings = advised_once(told[file.path], above)
         lines += [line for finding in findings for line in ("", *finding_lines(finding, ink))]
         lines += [""] if file.findings and file is not files[-1] else []
-    for finding in advised_once(of_row_told(row), above):
+    for finding in advised_once(of_row := of_row_told(row), above):
         lines += ["", *finding_lines(finding, ink)]
     if row.repair is not None:
         lines += ["", *_repair_lines(in_one_clone(row.repair, above))]
+    elif any(one.command and one.is_error for one in chain(*told.values(), of_row)):
+        lines += ["", *_wrapped(BESIDE if row.files else REPLACING, "  ", "  ")]
     if not quiet and any(task.score is not None for task in row.scores.tasks):
         lines += ["", *(f"  {line}" for line in score_lines(row.scores))]
     return "\n".join(lines) + "\n"

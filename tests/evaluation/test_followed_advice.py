@@ -146,6 +146,19 @@ def test_files_that_have_everything_stand_in_place_of_the_old_ones(release: str,
         assert f"Submit the new files {where}" in " ".join(text.split())
 
 
+@pytest.mark.parametrize(
+    ("changes", "where"),
+    [
+        ({"/n-shot/leaderboard_mmlu_pro": 0}, "beside the others, in the same folder"),
+        ({"/config/limit": 5}, "in place of the old ones"),
+    ],
+)
+def test_where_the_files_of_a_single_command_go_is_said_too(changes: dict[str, Any], where: str) -> None:
+    judgement = judgement_of({"x.json": patched(changes)})
+    assert judgement.rows[0].repair is None
+    assert f"Submit the new files {where}" in " ".join(terminal_text(judgement, Ink(colour=False)).split())
+
+
 @pytest.mark.parametrize("changes", [{"/config/model_sha": "cd" * 20}, {**UNPINNED, "/date": base()["date"] + 86_400}])
 def test_a_file_of_another_commit_or_a_newer_one_is_needed(changes: dict[str, Any]) -> None:
     old = patched({"/config/limit": 5, "/date": base()["date"] - 86_400} | changes)
