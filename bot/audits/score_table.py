@@ -190,18 +190,27 @@ def _leave_counts_out(columns: dict[str, Cells], left_out: dict[str, str], texts
 
 def _mean_among(columns: Mapping[str, Cells], texts: Mapping[str, list[str]]) -> str | None:
     """The column whose numbers are the mean of all others in nearly all rows, whatever it is called."""
-    if len(columns) <= FEWEST_PARTS:
+    rows = [row for row in zip(*columns.values(), strict=True) if None not in row]
+    if len(columns) <= FEWEST_PARTS or len(rows) < FEWEST_MEANS:
         return None
-    rows = [row for row, cells in enumerate(zip(*columns.values(), strict=True)) if None not in cells]
-    for column, cells in columns.items():
-        others = [name for name in columns if name != column]
-        step = (max(_last_digit(texts[name]) for name in others) + _last_digit(texts[column])) / 2
-        means = [fmean(columns[name][row] or 0.0 for name in others) for row in rows]
-        near = sum(abs((cells[row] or 0.0) - mean) <= step + 1e-9 for row, mean in zip(rows, means, strict=True))
-        varies = len({cells[row] for row in rows}) >= FEWEST_MEANS
-        if varies and near * 5 >= len(rows) * 4:
+    totals, others = [fsum(row) for row in rows], len(columns) - 1
+    gaps = {
+        column: [abs(row[place] - (total - row[place]) / others) for row, total in zip(rows, totals, strict=True)]
+        for place, column in enumerate(columns)
+    }
+    near = [column for column, some in gaps.items() if _are_nearly_all(some, 1.0)]  # no digit is coarser
+    steps = {column: _last_digit(texts[column]) for column in columns} if near else {}
+    for column in near:
+        coarsest = max(step for other, step in steps.items() if other != column)
+        varies = len({*columns[column]} - {None}) >= FEWEST_MEANS
+        if varies and _are_nearly_all(gaps[column], (coarsest + steps[column]) / 2):
             return column
     return None
+
+
+def _are_nearly_all(gaps: Sequence[float], step: float) -> bool:
+    """Tell whether four in five are at most a step."""
+    return 5 * sum(gap <= step + 1e-9 for gap in gaps) >= 4 * len(gaps)
 
 
 def _wrong_means(

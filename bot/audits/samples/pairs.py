@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, islice, zip_longest
 from math import inf, sqrt
@@ -53,9 +53,7 @@ class _Answer(NamedTuple):
     value: float
     prompt_hash: str
     answer: str
-    said: str
-    question: str = ""
-    order: str = ""
+    said: int
     cluster: str = ""
     tool: str = ""
 
@@ -80,8 +78,8 @@ class _PairTally:
     judged: int = 0
     otherwise: Counter[str] = field(default_factory=Counter)
 
-    def add(self, first: _Answer, second: _Answer) -> None:
-        """Add one question that both runs answered."""
+    def add(self, first: _Answer, second: _Answer, differs: str = "") -> None:
+        """Add one question that both runs answered; `differs` is what does so in two documents of it."""
         self.shared += 1
         difference = second.value - first.value
         step = difference - self.mean
@@ -93,8 +91,8 @@ class _PairTally:
             self.is_exact = False
         if difference and len(self.flips) < FLIPS_KEPT:
             self.flips.append((first.key, first.answer, second.answer))
-        if first.key != second.key:
-            self.otherwise[ORDER if first.order != second.order else ANSWER] += 1
+        if differs:
+            self.otherwise[differs] += 1
         elif difference and first.said and first.said == second.said:
             self.judged += 1
         if self.clusters is not None:
@@ -139,8 +137,7 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str, filter
     whole, sizes, parts, prompts = _PairTally(), [0, 0], [], ("", "")
     for logs in zip(first, second, strict=True):
         part = _PairTally()
-        answers = [_answers(log, metric, own) for log, own in zip(logs, filters, strict=True)]
-        if why := _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, answers):
+        if why := _pair((whole, part) if len(first) > 1 else (whole,), sizes, logs, metric, filters):
             return why
         if any(whole.prompts_differ) and not any(prompts):
             sides = zip(logs, filters, whole.prompts_differ, strict=True)
@@ -156,13 +153,16 @@ def pair_logs(first: Sequence[Path], second: Sequence[Path], metric: str, filter
     )  # fmt: skip
 
 
-def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], answers: Sequence[_Answers]) -> str:
+def _pair(
+    tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Path], metric: str, filters: _Filters
+) -> str:
     """Read two logs side by side; returns why they give no pairs, else "".
 
     Answers to one question wait for a partner with the same prompt, which tells repeats apart; answers without a
     partner at the end were asked otherwise.
     """
     waiting: tuple[_Waiting, _Waiting] = ({}, {})
+    answers = [_answers(log, metric, own) for log, own in zip(logs, filters, strict=True)]
     apart = waits = 0
     for row in zip_longest(*answers):
         for side, item in enumerate(row):
@@ -182,7 +182,7 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
                 continue
             for tally in tallies:
                 tally.add(*((partner, item) if side else (item, partner)))
-    for found in (*_asked_otherwise(waiting), *_of_one_question(waiting)):
+    for found in chain(_asked_otherwise(waiting), _of_one_question(waiting, logs, metric, filters)):
         for tally in tallies:
             tally.add(*found)
     left = [chain(*(chain(*prompts.values()) for prompts in one.values())) for one in waiting]
@@ -190,26 +190,43 @@ def _pair(tallies: Sequence[_PairTally], sizes: list[int], logs: tuple[Path, Pat
     return "" if tallies[-1].shared or (first == second and first) else NO_SHARED
 
 
-def _asked_otherwise(waiting: tuple[_Waiting, _Waiting]) -> Iterator[tuple[_Answer, _Answer]]:
+def _asked_otherwise(waiting: tuple[_Waiting, _Waiting]) -> Iterator[tuple[_Answer, _Answer, str]]:
     """The answers to one question that wait on both sides, because their prompts differ."""
     for key, prompts in waiting[0].items():
-        yield from zip(chain(*prompts.values()), chain(*waiting[1].get(key, {}).values()), strict=False)
+        for one, other in zip(chain(*prompts.values()), chain(*waiting[1].get(key, {}).values()), strict=False):
+            yield one, other, ""
 
 
-def _of_one_question(waiting: tuple[_Waiting, _Waiting]) -> Iterator[tuple[_Answer, _Answer]]:
-    """The answers to the same question in two documents, where each log has one document with that question."""
-    first, second = (
-        grouped(
-            (one.question, one)
-            for key, prompts in mine.items()
-            for one in chain(*prompts.values())
-            if one.question and key not in theirs
-        )
+def _of_one_question(
+    waiting: tuple[_Waiting, _Waiting], logs: tuple[Path, Path], metric: str, filters: _Filters
+) -> Iterator[tuple[_Answer, _Answer, str]]:
+    """The answers to the same question in two documents, and what differs there; both logs are read again for it.
+
+    Each log has one document with that question.
+    """
+    alone = [
+        {key: next(chain(*prompts.values())) for key, prompts in mine.items() if key not in theirs}
         for mine, theirs in (waiting, waiting[::-1])
-    )
-    for question, answers in first.items():
-        if len(answers) == len(second.get(question, ())) == 1:
-            yield answers[0], second[question][0]
+    ]
+    if not all(alone):
+        return
+    first = grouped(_asked(logs[0], metric, filters[0], alone[0]))
+    second = grouped(_asked(logs[1], metric, filters[1], alone[1]))
+    for question, there in first.items():
+        if len(there) == len(here := second.get(question, [])) == 1:
+            (one, order), (other, other_order) = there[0], here[0]
+            yield alone[0][one], alone[1][other], ORDER if order != other_order else ANSWER
+
+
+def _asked(
+    log: Path, metric: str, filters: Sequence[str], keys: Container[str]
+) -> Iterator[tuple[str, tuple[str, str]]]:
+    """The questions of the documents with these keys, each with its key and the order of its choices."""
+    for sample in _questions(log, metric, filters):
+        if isinstance(sample, Sample) and (key := _key(sample)) in keys:
+            question, order = _question(sample.doc, key)
+            if question:
+                yield question, (key, order)
 
 
 def _taken(waiting: _Waiting, key: str, prompt_hash: str | None) -> _Answer | None:
@@ -248,8 +265,8 @@ def _answers(log: Path, metric: str, filters: Sequence[str]) -> _Answers:
             continue
         is_scored, key = True, _key(sample)
         yield _Answer(
-            key, value, _short(sample.prompt_hash), _shown(sample), _said(sample),
-            *_question(sample.doc, key), _cluster(sample.doc), sample.form.partition("-0")[0],
+            key, value, _short(sample.prompt_hash), _shown(sample), _said(sample), _cluster(sample.doc),
+            sample.form.partition("-0")[0],
         )  # fmt: skip
     if not is_scored:
         yield SkippedRecord(0, f"no sample has a number as its {metric.removesuffix(',none')}")
@@ -300,11 +317,10 @@ def _question(doc: object, key: str) -> tuple[str, str]:
     return _digest([asked, sorted(flat), key.partition("#")[2]]), _digest(flat)
 
 
-def _said(sample: Sample) -> str:
-    """A digest of the whole answer, or of all its likelihoods; "" where there is none."""
-    if sample.answer is not None or sample.response is not None:
-        return _digest(sample.answer or sample.response) if sample.answer or sample.response else ""
-    return _digest(sample.logprobs) if sample.logprobs else ""
+def _said(sample: Sample) -> int:
+    """A hash of the whole answer, or of all its likelihoods, of this process alone; 0 where there is none."""
+    said = sample.answer or sample.response or (str(sample.logprobs) if sample.logprobs else "")
+    return hash(said) if said else 0
 
 
 def _prompt_of(log: Path, metric: str, filters: Sequence[str], key: str) -> str:
