@@ -1145,8 +1145,9 @@ def _leaf_settings(sources: Mapping[str, LeafSource]) -> dict[str, dict[str, str
             if family in LINE_BREAKS:
                 found["line breaks"] |= dict.fromkeys(asked, LINE_BREAKS[family])
         for leaf, key in own.items():
+            shots, version = leaves[leaf].num_fewshot, leaves[leaf].version
             changes = [
-                one.what for one in silent_changes() if one.covers(key, leaves[leaf]) and one.is_in(result.harness)
+                one.what for one in silent_changes() if one.covers(key, shots, version) and one.is_in(result.harness)
             ]
             if changes:
                 found["silent change"][leaf] = "; ".join(changes)

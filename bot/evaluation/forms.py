@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, StrictBool, model_validator
+from pydantic import AfterValidator, Field, StrictBool, model_validator
 
 from bot.evaluation.formats import find_format
 from bot.evaluation.formats.form import format_of_form
@@ -14,8 +14,17 @@ from bot.evaluation.formats.format import Format
 from bot.evaluation.task import DeclarationModel, Id, Text
 
 MOST_FORMS, MOST_VALUES = 30, 500
-Outcome = Annotated[float, Field(ge=0, le=1, strict=True)] | Literal["gap"]
+GAP = "gap"  # in place of what a text counts: the trial is left out
 Count = Annotated[int, Field(gt=0, le=10**9, strict=True)] | Text
+
+
+def _outcome(value: object) -> object:
+    if value == GAP or (isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1):
+        return value
+    raise ValueError(f'write a number from 0 to 1, or "{GAP}"')
+
+
+Outcome = Annotated[Any, AfterValidator(_outcome)]
 
 
 class FormValue(DeclarationModel):

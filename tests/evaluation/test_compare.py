@@ -29,6 +29,7 @@ from bot.evaluation.compare import (
     run_of_results,
     run_of_scores,
 )
+from bot.evaluation.formats.conditions import conditions_of
 from bot.evaluation.result import Result
 from bot.evaluation.score import LeafScore, TaskScore
 from bot.evaluation.statistics import LEVEL, Contrast, independent, paired_exact
@@ -673,6 +674,12 @@ def test_an_argument_that_counts_as_absent_is_shown_as_its_file_writes_it() -> N
     [cut] = [one for one in compare(first, foreign).settings if one.name == "argument tokenizer"]
     assert cut.values == ("/models/latxa-7b-v1", "/models/gpt2")
     assert "other tokens" in cut.effect
+
+
+def test_names_of_a_machine_are_read_without_the_spaces_around_them() -> None:
+    wide = " " * 9_000
+    report = f"GPU models and configuration: GPU 0:  NVIDIA A100 \t\nGPU 1: NVIDIA A100{wide}\nGPU 2:{wide}\n"
+    assert conditions_of({"pretty_env_info": report}, {}) == {"GPU": "NVIDIA A100"}
 
 
 def test_batches_libraries_and_machines_are_named_where_no_setting_explains_a_difference() -> None:

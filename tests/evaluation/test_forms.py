@@ -475,7 +475,7 @@ def test_a_file_that_no_form_reads_is_told_what_it_lacks() -> None:
         ("", 'value = "a"\nof = 3\nleaf = "x"', "of goes with right or solved"),
         ("", 'right = "a"\nof = 9\nunit = "count"\nleaf = "x"', 'unit = "count" goes with value'),
         ("", 'trials = "a"\nreduce = "best"\nleaf = "x"', "write mean, pass@k or pass^k"),
-        ("", 'trials = "a"\noutcomes = { maybe = 2 }\nleaf = "x"', "outcomes.maybe"),
+        ("", 'trials = "a"\noutcomes = { maybe = 2 }\nleaf = "x"', "outcomes.maybe: write a number from 0 to 1"),
         ("", 'value = "a"\noutcomes = { maybe = 1 }\nleaf = "x"', "outcomes goes with trials"),
         ("", 'trials = "a"\nreduce = "pass@2"\nmetric = "pass@1"\nleaf = "x"', "is not what reduce"),
         ("", 'value = "a"\nsamples = "b.{x}"\nleaf = "x"', "does not remember"),

@@ -9,7 +9,7 @@ import msgspec
 
 from bot.evaluation.benchmarks.harness import RELEASE, commit_of, known_commit, order_of, table
 from bot.evaluation.formats.fields import canonical_version
-from bot.evaluation.result import HarnessVersion, LeafResult
+from bot.evaluation.result import HarnessVersion
 
 
 class SilentChange(msgspec.Struct, frozen=True, gc=False):
@@ -33,11 +33,11 @@ class SilentChange(msgspec.Struct, frozen=True, gc=False):
         """The harness versions that have the change, in words."""
         return f"release {self.release} and later" if self.release else f"commit {self.fork} and later"
 
-    def covers(self, key: str, leaf: LeafResult) -> bool:
-        """Tell whether the change concerns a leaf."""
-        if not _matches(self.leaves, key) or _matches(self.but, key) or (self.few_shot and not leaf.num_fewshot):
+    def covers(self, key: str, num_fewshot: int | None, version: str | float | None) -> bool:
+        """Tell whether the change concerns a leaf, by its key, its shots and the version of its task."""
+        if not _matches(self.leaves, key) or _matches(self.but, key) or (self.few_shot and not num_fewshot):
             return False
-        return not self.versions or (leaf.version is not None and canonical_version(leaf.version) in self.versions)
+        return not self.versions or (version is not None and canonical_version(version) in self.versions)
 
     def is_in(self, harness: HarnessVersion) -> bool:
         """Tell whether a result is known to have been measured after the change."""

@@ -14,7 +14,7 @@ from bot.evaluation.formats.fields import items, setting, text
 LONGEST_REPORT = 20_000  # characters of what PyTorch prints of the machine
 TORCH = re.compile(r"^PyTorch version: *(\S+)", re.MULTILINE)
 LIBRARY = re.compile(r"^\[(?:pip3|conda)\] +(vllm|accelerate|bitsandbytes|flash[-_]attn)(?:==| +)(\S+)", re.MULTILINE)
-GPU = re.compile(r"^(?:GPU models and configuration: *)?GPU \d+: *(.+?) *$", re.MULTILINE)
+GPU = re.compile(r"^(?:GPU models and configuration: *)?GPU \d+:(.+)$", re.MULTILINE)
 
 
 def conditions_of(top: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str, str]:
@@ -28,6 +28,6 @@ def conditions_of(top: Mapping[str, Any], config: Mapping[str, Any]) -> dict[str
         "transformers": setting(top.get("transformers_version")),
         "PyTorch": match[1] if (match := TORCH.search(report)) else "",
         **dict(LIBRARY.findall(report)),
-        "GPU": ", ".join(dict.fromkeys(GPU.findall(report))),
+        "GPU": ", ".join(dict.fromkeys(filter(None, map(str.strip, GPU.findall(report))))),
     }
     return {name: value for name, value in found.items() if value}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from bot.evaluation.benchmarks.harness import RELEASE, commit_of, known_commit, repository
-from bot.evaluation.benchmarks.silent_changes import silent_changes
+from bot.evaluation.benchmarks.silent_changes import SilentChange, silent_changes
 from bot.evaluation.definition import OF_RELEASES, task_versions
 from bot.evaluation.leaderboard import Leaderboard, leaves_like
-from bot.evaluation.result import HarnessVersion, LeafResult
+from bot.evaluation.result import HarnessVersion
 from bot.evaluation.rules.harness_commit import judge_harness, named_version
 from bot.evaluation.task import Leaf, Task
 
@@ -95,9 +96,7 @@ def _faults(one: Advised, format_id: str, asked: Sequence[tuple[Task, Leaf]]) ->
         return 0, 0
     of_release = known_commit(one.version)
     name = of_release.version if of_release and of_release.version else one.version
-    versions, measured = task_versions(one.repository), HarnessVersion("", version=name)
-    # After a change of the fork most of its rows were scored again: only the releases' changes count.
-    changes = [change for change in silent_changes() if change.release and change.is_in(measured)]
+    versions, changes = task_versions(one.repository), _changes_in(name)
     refused = less = 0
     for task, leaf in asked:
         key = leaf.key(format_id)
@@ -106,5 +105,15 @@ def _faults(one: Advised, format_id: str, asked: Sequence[tuple[Task, Leaf]]) ->
         refused += bool(version and takes and version not in takes)
         less += version in task.older_versions or (not version and bool(known) and "." in name)
         less += any(declared.versions and declared.covers(format_id, version) for declared in task.not_comparable)
-        less += any(change.covers(key, LeafResult({}, task.num_fewshot, version or None)) for change in changes)
+        less += any(change.covers(key, task.num_fewshot, version or None) for change in changes)
     return refused, less
+
+
+@cache
+def _changes_in(release: str) -> tuple[SilentChange, ...]:
+    """The silent changes that a release has.
+
+    After a change of the fork most of its rows were scored again: only the releases' changes count.
+    """
+    measured = HarnessVersion("", version=release)
+    return tuple(change for change in silent_changes() if change.release and change.is_in(measured))

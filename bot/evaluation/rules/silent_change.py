@@ -37,7 +37,9 @@ def silent_change(case: Case) -> Violations:
         if not change.is_in(harness):
             continue
         present = case.measurements.present
-        keys = keys_of(one for one in present if change.covers(one.required.leaf_key, one.leaf))
+        keys = keys_of(
+            one for one in present if change.covers(one.required.leaf_key, one.leaf.num_fewshot, one.leaf.version)
+        )
         if keys:
             yield Violation(
                 f"the version of {examples(keys)} does not show which code measured it: {change.what}",
